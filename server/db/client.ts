@@ -1,0 +1,235 @@
+import pg from 'pg';
+
+/** A named, prepared statement. Every one is listed, so that a test can prepare them all on the real schema. */
+export interface Statement<Row> {
+  name: string;
+  text: string;
+  /** Never set: carries the row type. */
+  row?: Row;
+}
+
+export const statements: Statement<unknown>[] = [];
+
+export function statement<Row = never>(name: string, text: string): Statement<Row> {
+  const made = { name, text };
+  statements.push(made);
+  return made;
+}
+
+/** Something that answers queries: the database or a transaction. Query functions take it first. */
+export interface Reader {
+  query<Row>(statement: Statement<Row>, values: unknown[]): Promise<Row[]>;
+}
+
+declare const insideTransaction: unique symbol;
+
+/** A running transaction. Writes ask for this type, so nothing can be written outside one. */
+export interface Tx extends Reader {
+  readonly [insideTransaction]: true;
+  /** Sends a write whose rows nobody reads. Its error, if any, surfaces at commit: one round trip less. */
+  send(statement: Statement<never>, values: unknown[]): void;
+  /** Once this transaction has committed, those who subscribed to the topic are called: there is work for them. */
+  announce(topic: string): void;
+  /** For the few statements whose text depends on the request. */
+  queryText<Row>(text: string, values: unknown[]): Promise<Row[]>;
+}
+
+export interface Db extends Reader {
+  /** Short index reads share a pipelined connection; what may take long gets one of its own here. */
+  readonly alone: Reader & { queryText<Row>(text: string, values: unknown[]): Promise<Row[]> };
+  transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
+  /** Calls back after each commit in this process that announced the topic. Returns how to stop. */
+  subscribe(topic: string, listener: () => void): () => void;
+  close(): Promise<void>;
+}
+
+export interface DbOptions {
+  url: string;
+  poolSize?: number;
+  onError?: (error: Error) => void;
+}
+
+const pipelinedReaders = 2;
+const deadlineMs = 5_000;
+
+export function openDb({ url, poolSize = 10, onError = () => {} }: DbOptions): Db {
+  const config: pg.ClientConfig = {
+    connectionString: url,
+    application_name: 'inbox',
+    pipeline: true,
+    connectionTimeoutMillis: deadlineMs,
+    query_timeout: deadlineMs,
+    statement_timeout: deadlineMs - 500,
+    lock_timeout: deadlineMs - 1_000,
+    idle_in_transaction_session_timeout: 30_000,
+    keepAlive: true,
+    options: '-c timezone=UTC -c datestyle=ISO -c client_min_messages=warning',
+    types: { getTypeParser: typeParser },
+  };
+  const pool = new pg.Pool({ ...config, max: poolSize, idleTimeoutMillis: 30_000 });
+  pool.on('error', onError);
+
+  const readers = Array.from({ length: pipelinedReaders }, () => pipelinedReader(config, onError));
+  const listeners = new Map<string, Set<() => void>>();
+  let turn = 0;
+  let closed = false;
+
+  return {
+    query(statement, values) {
+      turn = (turn + 1) % readers.length;
+      return readers[turn]!.query(statement, values);
+    },
+    alone: {
+      query: async (statement, values) => rowsOf(await pool.query(prepared(statement, values))),
+      queryText: async (text, values) => rowsOf(await pool.query({ text, values })),
+    },
+    async transaction(work) {
+      const topics = new Set<string>();
+      const result = await retryDeadlocks(() => runTransaction(pool, work, topics));
+      for (const topic of topics) for (const listener of listeners.get(topic) ?? []) listener();
+      return result;
+    },
+    subscribe(topic, listener) {
+      const ofTopic = listeners.get(topic) ?? new Set();
+      listeners.set(topic, ofTopic.add(listener));
+      return () => ofTopic.delete(listener);
+    },
+    async close() {
+      if (closed) return;
+      closed = true;
+      await Promise.all([pool.end(), ...readers.map((reader) => reader.close())]);
+    },
+  };
+}
+
+async function runTransaction<T>(
+  pool: pg.Pool,
+  work: (tx: Tx) => Promise<T>,
+  topics: Set<string>,
+): Promise<T> {
+  const client = await pool.connect();
+  const sent: Promise<unknown>[] = [];
+  // A broken connection already fails the query under way; without a listener it would end the process.
+  const ignore = () => {};
+  client.on('error', ignore);
+  const release = (error?: Error) => {
+    client.off('error', ignore);
+    client.release(error);
+  };
+  const tx = {
+    query: async <Row>(statement: Statement<Row>, values: unknown[]): Promise<Row[]> =>
+      rowsOf(await client.query(prepared(statement, values))),
+    queryText: async <Row>(text: string, values: unknown[]): Promise<Row[]> =>
+      rowsOf(await client.query({ text, values })),
+    send(statement: Statement<never>, values: unknown[]) {
+      const done = client.query(prepared(statement, values));
+      done.catch(ignore); // looked at before the commit's own answer is believed
+      sent.push(done);
+    },
+    announce: (topic: string) => void topics.add(topic),
+  } as Tx;
+
+  const begun = client.query('begin');
+  begun.catch(ignore);
+  try {
+    const result = await work(tx);
+    await begun;
+    // Sent together with the last writes. After a failed write PostgreSQL answers this with a rollback.
+    const committed = client.query('commit');
+    committed.catch(ignore);
+    await Promise.all(sent);
+    if ((await committed).command !== 'COMMIT') throw new Error('the transaction was rolled back');
+    release();
+    return result;
+  } catch (error) {
+    await client.query('rollback').then(
+      () => release(),
+      (lost: Error) => release(lost),
+    );
+    throw error;
+  }
+}
+
+/** Two requests that took the same rows in opposite order: PostgreSQL ends one, and it may simply run again. */
+async function retryDeadlocks<T>(run: () => Promise<T>, attempts = 3): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await run();
+    } catch (error) {
+      if (attempt === attempts || !['40P01', '40001'].includes((error as { code?: string }).code ?? ''))
+        throw error;
+    }
+  }
+}
+
+/** One connection that carries many reads at once. It comes back by itself, and a read it lost is asked again. */
+function pipelinedReader(config: pg.ClientConfig, onError: (error: Error) => void) {
+  let current: Promise<pg.Client> | undefined;
+
+  function connection(): Promise<pg.Client> {
+    if (current) return current;
+    const client = new pg.Client(config);
+    const opened = client.connect().then(() => client);
+    const forget = () => {
+      if (current === opened) current = undefined;
+    };
+    client.on('error', (error) => {
+      forget();
+      onError(error);
+    });
+    client.on('end', forget);
+    opened.catch(forget);
+    current = opened;
+    return opened;
+  }
+
+  return {
+    async query<Row>(statement: Statement<Row>, values: unknown[]): Promise<Row[]> {
+      const client = await connection();
+      try {
+        return rowsOf(await client.query(prepared(statement, values)));
+      } catch (error) {
+        if (!isConnectionLoss(error)) throw error;
+        if (current && (await current.catch(() => undefined)) === client) current = undefined;
+        return rowsOf(await (await connection()).query(prepared(statement, values)));
+      }
+    },
+    async close() {
+      const client = await current?.catch(() => undefined);
+      current = undefined;
+      await client?.end();
+    },
+  };
+}
+
+/** No answer from the server itself, or the answer that it is ending this session. */
+export function isConnectionLoss(error: unknown): boolean {
+  const code = (error as { code?: unknown }).code;
+  if (typeof code !== 'string')
+    return error instanceof Error && /connection|timeout|terminated/i.test(error.message);
+  return code.startsWith('08') || code.startsWith('57P') || /^E[A-Z]+$/.test(code);
+}
+
+const prepared = <Row>(statement: Statement<Row>, values: unknown[]): pg.QueryConfig => ({
+  name: statement.name,
+  text: statement.text,
+  values,
+});
+
+const rowsOf = <Row>(result: pg.QueryResult): Row[] => result.rows as Row[];
+
+const timestamptz = 1184;
+const int8 = 20;
+
+/** Timestamps stay text (parsing to Date and printing again is waste); counts are far below 2^53. */
+function typeParser(oid: number, format?: 'text' | 'binary') {
+  if (oid === timestamptz) return isoTimestamp;
+  if (oid === int8) return Number;
+  return pg.types.getTypeParser(oid, format);
+}
+
+/** PostgreSQL's `2026-11-15 09:30:00.1+00` as `2026-11-15T09:30:00.100Z`. */
+export function isoTimestamp(text: string): string {
+  const fraction = text[19] === '.' ? text.slice(20, text.indexOf('+', 20)) : '';
+  return `${text.slice(0, 10)}T${text.slice(11, 19)}.${fraction.padEnd(3, '0').slice(0, 3)}Z`;
+}
