@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { listen } from './listen.ts';
 
 /** A named, prepared statement. Every one is listed, so that a test can prepare them all on the real schema. */
 export interface Statement<Row> {
@@ -40,6 +41,8 @@ export interface Db extends Reader {
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
   /** Calls back after each commit in this process that announced the topic. Returns how to stop. */
   subscribe(topic: string, listener: () => void): () => void;
+  /** Calls back when another process notifies the channel. Returns how to stop. */
+  listen(channel: string, onNotice: () => void): () => Promise<void>;
   close(): Promise<void>;
 }
 
@@ -51,6 +54,8 @@ export interface DbOptions {
 
 const pipelinedReaders = 2;
 const deadlineMs = 5_000;
+/** A lost connection shows at once. Whoever has waited longer for an answer does not wait as long again. */
+const askAgainWithinMs = 1_000;
 
 export function openDb({ url, poolSize = 10, onError = () => {} }: DbOptions): Db {
   const config: pg.ClientConfig = {
@@ -94,6 +99,7 @@ export function openDb({ url, poolSize = 10, onError = () => {} }: DbOptions): D
       listeners.set(topic, ofTopic.add(listener));
       return () => ofTopic.delete(listener);
     },
+    listen: (channel, onNotice) => listen(config, channel, onNotice),
     async close() {
       if (closed) return;
       closed = true;
@@ -142,10 +148,13 @@ async function runTransaction<T>(
     release();
     return result;
   } catch (error) {
-    await client.query('rollback').then(
-      () => release(),
-      (lost: Error) => release(lost),
-    );
+    // A connection that gave no answer is not asked once more: it is closed, which is a rollback too.
+    if (isConnectionLoss(error)) release(error as Error);
+    else
+      await client.query('rollback').then(
+        () => release(),
+        (lost: Error) => release(lost),
+      );
     throw error;
   }
 }
@@ -185,12 +194,15 @@ function pipelinedReader(config: pg.ClientConfig, onError: (error: Error) => voi
 
   return {
     async query<Row>(statement: Statement<Row>, values: unknown[]): Promise<Row[]> {
+      const begun = performance.now();
       const client = await connection();
       try {
         return rowsOf(await client.query(prepared(statement, values)));
       } catch (error) {
         if (!isConnectionLoss(error)) throw error;
         if (current && (await current.catch(() => undefined)) === client) current = undefined;
+        void client.end().catch(() => {}); // after a timeout it is still open, and its other reads wait for nothing
+        if (performance.now() - begun > askAgainWithinMs) throw error;
         return rowsOf(await (await connection()).query(prepared(statement, values)));
       }
     },
