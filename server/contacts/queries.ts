@@ -1,0 +1,154 @@
+import { countOf } from '../counts/counts.ts';
+import { type Db, type Reader, statement, type Tx } from '../db/client.ts';
+import { limitOf, paged, type Slice } from '../db/paged.ts';
+import { newUuid } from '../ids.ts';
+import type { Listing, Page } from '../page.ts';
+import { matching, searchTextOf } from './search.ts';
+
+export interface ContactRow {
+  id: string;
+  name: string;
+  phone: string | null;
+  email: string | null;
+  company: string | null;
+  tags: string[];
+  custom_attributes: Record<string, unknown>;
+  created_at: string;
+}
+
+const columns = 'c.id, c.name, c.phone, c.email, c.company, c.tags, c.custom_attributes, c.created_at';
+
+/** Ids by index alone, then the rows of that one page. */
+const pageOfContacts = (idsQuery: string) => `
+  select ${columns} from (${idsQuery}) page
+  join contacts c on c.workspace_id = $1 and c.id = page.id
+  order by c.created_at desc, c.id desc`;
+
+const newest = paged<ContactRow>('contacts.newest', (slice) =>
+  pageOfContacts(
+    `select id from contacts where workspace_id = $1 order by created_at desc, id desc ${limitOf(slice)}`,
+  ),
+);
+
+const withTag = paged<ContactRow>('contacts.with_tag', (slice) =>
+  pageOfContacts(`select contact_id as id from contact_tags where workspace_id = $1 and tag = $2
+    order by contact_created_at desc, contact_id desc ${limitOf(slice)}`),
+);
+
+export async function listContacts(
+  db: Db,
+  workspaceId: string,
+  { q, tag }: { q?: string; tag?: string },
+  page: Page,
+): Promise<Listing<ContactRow>> {
+  if (q !== undefined && q !== '') return searchContacts(db, workspaceId, q, tag, page);
+  const [rows, total] = await Promise.all([
+    tag === undefined ? newest(db, [workspaceId], page) : withTag(db, [workspaceId, tag], page),
+    countOf(db, workspaceId, tag === undefined ? 'contacts' : `contacts tag=${tag}`),
+  ]);
+  return { rows, total };
+}
+
+/** Planned anew for each term: how rare it is decides the plan, and a prepared one cannot know. */
+async function searchContacts(
+  db: Db,
+  workspaceId: string,
+  q: string,
+  tag: string | undefined,
+  page: Page,
+): Promise<Listing<ContactRow>> {
+  const { rowsText, countText, values } = searchQueries(workspaceId, q, tag, page);
+  const [rows, [counted]] = await Promise.all([
+    db.alone.queryText<ContactRow>(rowsText, values),
+    db.alone.queryText<{ n: number }>(countText, values),
+  ]);
+  return { rows, total: counted?.n ?? 0 };
+}
+
+export function searchQueries(workspaceId: string, q: string, tag: string | undefined, slice: Slice) {
+  const values: unknown[] = [workspaceId];
+  let condition = `workspace_id = $1 and ${matching(q, values)}`;
+  if (tag !== undefined) condition += ` and tags @> array[$${values.push(tag)}]::text[]`;
+  return {
+    rowsText: pageOfContacts(`select id from contacts where ${condition}
+      order by created_at desc, id desc ${limitOf(slice)}`),
+    countText: `select count(*) as n from contacts where ${condition}`,
+    values,
+  };
+}
+
+const find = statement<ContactRow>(
+  'contacts.find',
+  `select ${columns} from contacts c where c.workspace_id = $1 and c.id = $2`,
+);
+
+export async function findContact(
+  db: Reader,
+  workspaceId: string,
+  id: string,
+): Promise<ContactRow | undefined> {
+  const [row] = await db.query(find, [workspaceId, id]);
+  return row;
+}
+
+/** With the time after the lock was had: two updates of one contact then tell of themselves in order. */
+const lock = statement<ContactRow & { now: string }>(
+  'contacts.lock',
+  `with c as materialized (select ${columns} from contacts c where c.workspace_id = $1 and c.id = $2 for no key update)
+   select c.*, clock_timestamp() as now from c`,
+);
+
+export async function lockContact(tx: Tx, workspaceId: string, id: string) {
+  const [row] = await tx.query(lock, [workspaceId, id]);
+  return row;
+}
+
+const insert = statement<{ created_at: string }>(
+  'contacts.insert',
+  `with made as (
+     insert into contacts (workspace_id, id, name, phone, email, company, tags, custom_attributes, search)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9) returning created_at),
+   tagged as (
+     insert into contact_tags (workspace_id, tag, contact_created_at, contact_id)
+     select $1, tag, created_at, $2 from made, unnest($7::text[]) tag)
+   select created_at from made`,
+);
+
+export type ContactValues = Omit<ContactRow, 'id' | 'created_at'>;
+
+export async function insertContact(tx: Tx, workspaceId: string, values: ContactValues): Promise<ContactRow> {
+  const id = newUuid();
+  const [made] = await tx.query(insert, parameters(workspaceId, id, values));
+  return { ...values, id, created_at: made!.created_at };
+}
+
+const update = statement<never>(
+  'contacts.update',
+  `with changed as (
+     update contacts set name = $3, phone = $4, email = $5, company = $6, tags = $7, custom_attributes = $8, search = $9
+     where workspace_id = $1 and id = $2 returning created_at),
+   untagged as (
+     delete from contact_tags where workspace_id = $1 and contact_id = $2 and tag <> all ($7::text[]))
+   insert into contact_tags (workspace_id, tag, contact_created_at, contact_id)
+   select $1, tag, created_at, $2 from changed, unnest($7::text[]) tag
+   on conflict do nothing`,
+);
+
+export function updateContact(tx: Tx, workspaceId: string, id: string, values: ContactValues): void {
+  tx.send(update, parameters(workspaceId, id, values));
+}
+
+function parameters(workspaceId: string, id: string, contact: ContactValues): unknown[] {
+  const { name, phone, email, company, tags, custom_attributes } = contact;
+  return [
+    workspaceId,
+    id,
+    name,
+    phone,
+    email,
+    company,
+    tags,
+    JSON.stringify(custom_attributes),
+    searchTextOf(contact),
+  ];
+}

@@ -1,0 +1,128 @@
+import { type Reader, statement, type Tx } from '../../db/client.ts';
+import type { Listing, Page } from '../../page.ts';
+import type { Attachment, DeliveryStatus, MessageType } from './schema.ts';
+import type { Sender } from './sender.ts';
+
+export interface MessageRow {
+  id: string;
+  type: MessageType;
+  content: string;
+  sender_type: Sender['type'];
+  sender_id: string | null;
+  sender_name: string;
+  attachments: Attachment[];
+  private: boolean;
+  status: DeliveryStatus | null;
+  error: string | null;
+  created_at: string;
+}
+
+/** Names are read where they live: a contact or agent renamed later has the new name on old messages too. */
+const columns = `m.id, m.type, m.content, m.sender_type, m.sender_id, m.attachments, m.private, m.status, m.error,
+  m.created_at, coalesce(
+    case m.sender_type
+      when 'contact' then (select name from contacts where workspace_id = m.workspace_id and id = m.sender_id)
+      when 'agent' then (select name from agents where workspace_id = m.workspace_id and id = m.sender_id)
+      else (select name from api_keys where workspace_id = m.workspace_id and id = m.sender_id)
+    end, 'System') as sender_name`;
+
+/**
+ * Messages of a conversation are numbered from 1 without a gap, so any page is one index range and the last number is
+ * the total. No row: no such conversation. A row without a message: a page past the end.
+ */
+const pageAscending = statement<{ last_seq: number } & Partial<MessageRow>>(
+  'messages.page_ascending',
+  `select c.last_seq, ${columns} from conversations c
+   left join messages m on m.workspace_id = c.workspace_id and m.conversation_id = c.id
+     and m.seq > $3 and m.seq <= $3 + $4
+   where c.workspace_id = $1 and c.id = $2 order by m.seq`,
+);
+
+const pageDescending = statement<{ last_seq: number } & Partial<MessageRow>>(
+  'messages.page_descending',
+  `select c.last_seq, ${columns} from conversations c
+   left join messages m on m.workspace_id = c.workspace_id and m.conversation_id = c.id
+     and m.seq > c.last_seq - $3 - $4 and m.seq <= c.last_seq - $3
+   where c.workspace_id = $1 and c.id = $2 order by m.seq desc`,
+);
+
+/** undefined: no such conversation. */
+export async function listMessages(
+  db: Reader,
+  workspaceId: string,
+  conversationId: string,
+  order: 'asc' | 'desc',
+  { perPage, offset }: Page,
+): Promise<Listing<MessageRow> | undefined> {
+  const statement = order === 'asc' ? pageAscending : pageDescending;
+  const rows = await db.query(statement, [workspaceId, conversationId, offset, perPage]);
+  if (rows[0] === undefined) return undefined;
+  return {
+    rows: rows.filter((row): row is typeof row & MessageRow => row.id !== null),
+    total: rows[0].last_seq,
+  };
+}
+
+const findOne = statement<MessageRow>(
+  'messages.find',
+  `select ${columns} from messages m where m.workspace_id = $1 and m.id = $2`,
+);
+
+export async function findMessage(
+  db: Reader,
+  workspaceId: string,
+  id: string,
+): Promise<MessageRow | undefined> {
+  const [row] = await db.query(findOne, [workspaceId, id]);
+  return row;
+}
+
+const insert = statement<never>(
+  'messages.insert',
+  `insert into messages (workspace_id, id, conversation_id, seq, type, content, sender_type, sender_id, private, status,
+     template_id, attachments, created_at)
+   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
+);
+
+export function insertMessage(
+  tx: Tx,
+  workspaceId: string,
+  conversationId: string,
+  seq: number,
+  row: MessageRow,
+  templateId: string | null,
+): void {
+  tx.send(insert, [
+    workspaceId,
+    row.id,
+    conversationId,
+    seq,
+    row.type,
+    row.content,
+    row.sender_type,
+    row.sender_id,
+    row.private,
+    row.status,
+    templateId,
+    JSON.stringify(row.attachments),
+    row.created_at,
+  ]);
+}
+
+const touch = statement<never>(
+  'messages.touch_conversation',
+  `update conversations set last_seq = $3, updated_at = $4, last_incoming_at = coalesce($5, last_incoming_at)
+   where workspace_id = $1 and id = $2`,
+);
+
+/** A message moves its conversation to the top. The status is not named here, so no total is recounted. */
+export function touchConversation(
+  tx: Tx,
+  workspaceId: string,
+  conversationId: string,
+  lastSeq: number,
+  at: string,
+  incomingAt: string | null,
+): void {
+  tx.send(touch, [workspaceId, conversationId, lastSeq, at, incomingAt]);
+}

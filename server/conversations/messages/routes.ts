@@ -1,0 +1,67 @@
+import Type from 'typebox';
+import type { Context } from '../../context.ts';
+import { answerOnce } from '../../http/idempotency.ts';
+import { type App, dataOf, listOf, sendPage } from '../../http/route.ts';
+import { pageOf } from '../../page.ts';
+import { byId } from '../../references.ts';
+import { lockConversation } from '../queries.ts';
+import { messageOf, sendMessage } from './messages.ts';
+import { listMessages } from './queries.ts';
+import { defaultPerPage, Message, MessageQuery, NewMessage } from './schema.ts';
+import { senderOf } from './sender.ts';
+
+const Params = Type.Object({ conversation_id: Type.String() });
+
+export function messageRoutes(app: App, ctx: Context): void {
+  app.addSchema(Message);
+
+  app.get(
+    '/conversations/:conversation_id/messages',
+    {
+      config: { scope: 'messages:read' },
+      schema: {
+        operationId: 'listMessages',
+        summary: 'List the messages of a conversation',
+        description: 'Oldest first, or newest first with `order=desc`.',
+        tags: ['Messages'],
+        params: Params,
+        querystring: MessageQuery,
+        response: { 200: listOf(Type.Ref('Message#')) },
+      },
+    },
+    async (request, reply) => {
+      const page = pageOf(request.query, defaultPerPage);
+      const { workspaceId } = request.caller;
+      const { rows, total } = await byId('conversation', request.params.conversation_id, (id) =>
+        listMessages(ctx.db, workspaceId, id, request.query.order ?? 'asc', page),
+      );
+      return sendPage(request, reply, page, { rows: rows.map(messageOf), total });
+    },
+  );
+
+  app.post(
+    '/conversations/:conversation_id/messages',
+    {
+      config: { scope: 'messages:write' },
+      schema: {
+        operationId: 'sendMessage',
+        summary: 'Send a message',
+        description: 'Text, a template, or an internal note (`private: true`).',
+        tags: ['Messages'],
+        params: Params,
+        body: NewMessage,
+        response: { 201: dataOf(Type.Ref('Message#')) },
+      },
+    },
+    async (request, reply) => {
+      const { workspaceId } = request.caller;
+      return answerOnce(ctx, request, reply, async (tx) => {
+        const conversation = await byId('conversation', request.params.conversation_id, (id) =>
+          lockConversation(tx, workspaceId, id),
+        );
+        const sender = senderOf(request.caller);
+        return { status: 201, data: await sendMessage(tx, workspaceId, conversation, request.body, sender) };
+      });
+    },
+  );
+}

@@ -1,0 +1,165 @@
+import { channelTypes, type ChannelType } from '../channels/types.ts';
+import { type Reader, statement, type Tx } from '../db/client.ts';
+import { newUuid } from '../ids.ts';
+import type { Status } from './schema.ts';
+
+/** What a list shows of a conversation. */
+export interface SummaryRow {
+  id: string;
+  status: Status;
+  channel_id: string;
+  channel_type: ChannelType;
+  channel_name: string;
+  contact_id: string;
+  contact_name: string;
+  contact_phone: string | null;
+  assignee_id: string | null;
+  assignee_name: string | null;
+  labels: string[];
+  created_at: string;
+  updated_at: string;
+}
+
+export interface ConversationRow extends SummaryRow {
+  team_id: string | null;
+  team_name: string | null;
+  snoozed_until: string | null;
+  label_ids: string[];
+  last_seq: number;
+  /** The customer's last message on this channel, where the channel has a reply window. */
+  window_from: string | null;
+  /** Messages leave through a connector; else storing them is all there is to sending. */
+  channel_has_outlet: boolean;
+  /** The database's clock, never before updated_at; after the lock where the row was locked. */
+  now: string;
+}
+
+/** Names of the labels in the order they were given; most conversations have none. */
+const labelNames = `case when c.label_ids = '{}' then '{}' else array(
+  select l.name from unnest(c.label_ids) with ordinality as u (id, place)
+  join labels l on l.workspace_id = c.workspace_id and l.id = u.id order by place) end as labels`;
+
+export const summaryColumns = `c.id, c.status, c.channel_id, ch.type as channel_type, ch.name as channel_name,
+  c.contact_id, ct.name as contact_name, ct.phone as contact_phone, c.assignee_id, a.name as assignee_name,
+  ${labelNames}, c.created_at, c.updated_at`;
+
+export const summaryJoins = `
+  join channels ch on ch.workspace_id = c.workspace_id and ch.id = c.channel_id
+  join contacts ct on ct.workspace_id = c.workspace_id and ct.id = c.contact_id
+  left join agents a on a.workspace_id = c.workspace_id and a.id = c.assignee_id`;
+
+const windowedTypes = Object.entries(channelTypes)
+  .filter(([, { windowHours }]) => windowHours !== null)
+  .map(([type]) => `'${type}'`)
+  .join(', ');
+
+const columns = `${summaryColumns}, c.team_id, t.name as team_name, c.snoozed_until, c.label_ids, c.last_seq,
+  case when ch.type in (${windowedTypes}) then (
+    select max(o.last_incoming_at) from conversations o
+    where o.workspace_id = c.workspace_id and o.contact_id = c.contact_id and o.channel_id = c.channel_id
+  ) end as window_from,
+  ch.type <> 'api' or ch.settings ? 'callback_url' as channel_has_outlet,
+  greatest(clock_timestamp(), c.updated_at) as now`;
+
+const joins = `${summaryJoins}
+  left join teams t on t.workspace_id = c.workspace_id and t.id = c.team_id`;
+
+const find = statement<ConversationRow>(
+  'conversations.find',
+  `select ${columns} from conversations c ${joins} where c.workspace_id = $1 and c.id = $2`,
+);
+
+export async function findConversation(
+  db: Reader,
+  workspaceId: string,
+  id: string,
+): Promise<ConversationRow | undefined> {
+  const [row] = await db.query(find, [workspaceId, id]);
+  return row;
+}
+
+/** The materialised step is what makes `now` a time after the lock: a plain FOR UPDATE reads the clock before it waits. */
+const lock = statement<ConversationRow>(
+  'conversations.lock',
+  `with c as materialized (
+     select * from conversations where workspace_id = $1 and id = $2 for no key update)
+   select ${columns} from c ${joins}`,
+);
+
+export async function lockConversation(
+  tx: Tx,
+  workspaceId: string,
+  id: string,
+): Promise<ConversationRow | undefined> {
+  const [row] = await tx.query(lock, [workspaceId, id]);
+  return row;
+}
+
+const newestOfContact = statement<{ id: string }>(
+  'conversations.newest_of_contact',
+  `select id from conversations where workspace_id = $1 and contact_id = $2 and channel_id = $3
+   order by created_at desc, id desc limit 1`,
+);
+
+export async function findNewestConversationId(
+  db: Reader,
+  workspaceId: string,
+  contactId: string,
+  channelId: string,
+): Promise<string | undefined> {
+  const [row] = await db.query(newestOfContact, [workspaceId, contactId, channelId]);
+  return row?.id;
+}
+
+const insert = statement<ConversationRow>(
+  'conversations.insert',
+  `with c as (
+     insert into conversations (workspace_id, id, channel_id, contact_id, assignee_id)
+     values ($1, $2, $3, $4, $5) returning *)
+   select ${columns} from c ${joins}`,
+);
+
+export async function insertConversation(
+  tx: Tx,
+  workspaceId: string,
+  values: { channelId: string; contactId: string; assigneeId: string | null },
+): Promise<ConversationRow> {
+  const { channelId, contactId, assigneeId } = values;
+  const [row] = await tx.query(insert, [workspaceId, newUuid(), channelId, contactId, assigneeId]);
+  return row!;
+}
+
+const update = statement<never>(
+  'conversations.update',
+  `update conversations set status = $3, assignee_id = $4, team_id = $5, label_ids = $6, snoozed_until = $7,
+     last_seq = $8, updated_at = $9
+   where workspace_id = $1 and id = $2`,
+);
+
+/** Writes a locked row back as it now is. */
+export function updateConversation(tx: Tx, workspaceId: string, row: ConversationRow): void {
+  tx.send(update, [
+    workspaceId,
+    row.id,
+    row.status,
+    row.assignee_id,
+    row.team_id,
+    row.label_ids,
+    row.snoozed_until,
+    row.last_seq,
+    row.updated_at,
+  ]);
+}
+
+const relabel = statement<never>(
+  'conversations.relabel',
+  `with gone as (
+     delete from conversation_labels where workspace_id = $1 and conversation_id = $2 and label_id <> all ($3::uuid[]))
+   insert into conversation_labels (workspace_id, label_id, conversation_id)
+   select $1, label_id, $2 from unnest($3::uuid[]) label_id
+   on conflict do nothing`,
+);
+
+export function updateConversationLabels(tx: Tx, workspaceId: string, id: string, labelIds: string[]): void {
+  tx.send(relabel, [workspaceId, id, labelIds]);
+}

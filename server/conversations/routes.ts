@@ -1,0 +1,139 @@
+import Type from 'typebox';
+import type { Context } from '../context.ts';
+import { answerOnce } from '../http/idempotency.ts';
+import { type App, dataOf, IdParams, listOf, sendPage } from '../http/route.ts';
+import { fromId } from '../ids.ts';
+import { momentOf } from '../moment.ts';
+import { pageOf } from '../page.ts';
+import { byId } from '../references.ts';
+import { changeConversation } from './change.ts';
+import { conversationOf, createConversation, summaryOf } from './conversations.ts';
+import { type Filters, listConversations } from './list.ts';
+import { senderOf } from './messages/sender.ts';
+import { findConversation, lockConversation } from './queries.ts';
+import {
+  Conversation,
+  ConversationQuery,
+  ConversationSummary,
+  ConversationUpdate,
+  defaultPerPage,
+  NewConversation,
+} from './schema.ts';
+
+export function conversationRoutes(app: App, ctx: Context): void {
+  app.addSchema(ConversationSummary);
+  app.addSchema(Conversation);
+  const One = dataOf(Type.Ref('Conversation#'));
+
+  app.get(
+    '/conversations',
+    {
+      config: { scope: 'conversations:read' },
+      schema: {
+        operationId: 'listConversations',
+        summary: 'List conversations',
+        description: 'The one updated last comes first. Filters combine.',
+        tags: ['Conversations'],
+        querystring: ConversationQuery,
+        response: { 200: listOf(Type.Ref('ConversationSummary#')) },
+      },
+    },
+    async (request, reply) => {
+      const page = pageOf(request.query, defaultPerPage);
+      const filters = filtersOf(request.query);
+      const { rows, total } = filters
+        ? await listConversations(ctx.db, request.caller.workspaceId, filters, page)
+        : { rows: [], total: 0 };
+      return sendPage(request, reply, page, { rows: rows.map(summaryOf), total });
+    },
+  );
+
+  app.get(
+    '/conversations/:id',
+    {
+      config: { scope: 'conversations:read' },
+      schema: {
+        operationId: 'getConversation',
+        summary: 'Read a conversation',
+        tags: ['Conversations'],
+        params: IdParams,
+        response: { 200: One },
+      },
+    },
+    async (request) => {
+      const { workspaceId } = request.caller;
+      const row = await byId('conversation', request.params.id, (id) =>
+        findConversation(ctx.db, workspaceId, id),
+      );
+      return { data: conversationOf(row) };
+    },
+  );
+
+  app.post(
+    '/conversations',
+    {
+      config: { scope: 'conversations:write' },
+      schema: {
+        operationId: 'createConversation',
+        summary: 'Create an outbound conversation',
+        tags: ['Conversations'],
+        body: NewConversation,
+        response: { 201: One },
+      },
+    },
+    (request, reply) =>
+      answerOnce(ctx, request, reply, async (tx) => ({
+        status: 201,
+        data: await createConversation(
+          tx,
+          request.caller.workspaceId,
+          request.body,
+          senderOf(request.caller),
+        ),
+      })),
+  );
+
+  app.patch(
+    '/conversations/:id',
+    {
+      config: { scope: 'conversations:write' },
+      schema: {
+        operationId: 'updateConversation',
+        summary: 'Update a conversation',
+        description: 'Only the fields sent change. `labels` replaces the list.',
+        tags: ['Conversations'],
+        params: IdParams,
+        body: ConversationUpdate,
+        response: { 200: One },
+      },
+    },
+    async (request) => {
+      const { caller, body } = request;
+      const row = await ctx.db.transaction(async (tx) => {
+        const before = await byId('conversation', request.params.id, (id) =>
+          lockConversation(tx, caller.workspaceId, id),
+        );
+        return changeConversation(tx, caller.workspaceId, before, body, senderOf(caller));
+      });
+      return { data: conversationOf(row) };
+    },
+  );
+}
+
+/** undefined: an id that can name nothing, so the list is empty. */
+function filtersOf(query: ConversationQuery): Filters | undefined {
+  const filters: Filters = { status: query.status, label: query.label };
+  if (query.updated_since !== undefined)
+    filters.updatedSince = momentOf('updated_since', query.updated_since);
+  if (query.assignee_id === 'unassigned') filters.assigneeId = null;
+  else if (query.assignee_id !== undefined) {
+    filters.assigneeId = fromId('agent', query.assignee_id);
+    if (!filters.assigneeId) return undefined;
+  }
+  if (query.channel_id !== undefined && !(filters.channelId = fromId('channel', query.channel_id)))
+    return undefined;
+  if (query.contact_id !== undefined && !(filters.contactId = fromId('contact', query.contact_id)))
+    return undefined;
+  if (query.team_id !== undefined && !(filters.teamId = fromId('team', query.team_id))) return undefined;
+  return filters;
+}
