@@ -1,0 +1,184 @@
+import type { ChannelRow } from '../../channels/queries.ts';
+import { contactOf, createContact } from '../../contacts/contacts.ts';
+import { findContact, lockContact, type ContactRow } from '../../contacts/queries.ts';
+import type { Contact } from '../../contacts/schema.ts';
+import { changeConversation } from '../../conversations/change.ts';
+import { conversationOf } from '../../conversations/conversations.ts';
+import { conversationCreated } from '../../conversations/events.ts';
+import { messageCreated } from '../../conversations/messages/events.ts';
+import { appendMessage, checkText, messageOf } from '../../conversations/messages/messages.ts';
+import { findMessage, touchConversation } from '../../conversations/messages/queries.ts';
+import type { Message } from '../../conversations/messages/schema.ts';
+import { systemSender } from '../../conversations/messages/sender.ts';
+import {
+  type ConversationRow,
+  findConversation,
+  findNewestConversationId,
+  insertConversation,
+  lockConversation,
+} from '../../conversations/queries.ts';
+import type { Conversation } from '../../conversations/schema.ts';
+import type { Tx } from '../../db/client.ts';
+import { badRequest, invalid } from '../../errors.ts';
+import { fromId } from '../../ids.ts';
+import {
+  findContactIdByIdentity,
+  findContactIdByPhoneOrEmail,
+  findRepeatedMessage,
+  insertExternalId,
+  insertIdentity,
+  lockIdentities,
+} from './queries.ts';
+import type { InboundMessage } from './schema.ts';
+
+export interface Received {
+  message: Message;
+  conversation: Conversation;
+  contact: Contact;
+  repeated: boolean;
+}
+
+/** A customer's message enters, over whichever channel. Safe to call twice with the same message, and at once. */
+export async function receiveMessage(
+  tx: Tx,
+  workspaceId: string,
+  channel: Pick<ChannelRow, 'id' | 'after_resolved'>,
+  input: InboundMessage,
+): Promise<Received> {
+  const who = identityOf(input);
+  checkContent(input);
+  await lockIdentities(tx, workspaceId, [
+    ...who.names.map((name) => (name.startsWith('external_id ') ? `${channel.id} ${name}` : name)),
+    ...(input.external_id === undefined ? [] : [`${channel.id} message ${input.external_id}`]),
+  ]);
+  if (input.external_id !== undefined) {
+    const repeat = await findRepeatedMessage(tx, workspaceId, channel.id, input.external_id);
+    if (repeat) return readBack(tx, workspaceId, repeat.conversation_id, repeat.message_id);
+  }
+
+  const contact = await findOrCreateContact(tx, workspaceId, channel.id, who);
+  const conversation = await openConversation(tx, workspaceId, channel, contact.id);
+  const message = appendMessage(tx, workspaceId, conversation, {
+    type: 'incoming',
+    content: input.content ?? '',
+    sender: { type: 'contact', id: contact.id, name: contact.name },
+    attachments: input.attachments ?? [],
+  });
+  conversation.window_from = conversation.now;
+  const { id, last_seq, now } = conversation;
+  touchConversation(tx, workspaceId, id, last_seq, now, now);
+  if (input.external_id !== undefined) {
+    insertExternalId(tx, workspaceId, {
+      channelId: channel.id,
+      externalId: input.external_id,
+      conversationId: id,
+      messageId: fromId('message', message.id)!,
+    });
+  }
+  messageCreated(tx, workspaceId, conversation, message);
+  return {
+    message,
+    conversation: conversationOf(conversation),
+    contact: contactOf(contact),
+    repeated: false,
+  };
+}
+
+interface Identity {
+  /** The strongest name this customer has on the channel: remembered for the next message. */
+  strongest: string;
+  names: string[];
+  phone: string | null;
+  email: string | null;
+  displayName: string;
+}
+
+function identityOf({ from }: InboundMessage): Identity {
+  const phone = from.phone ?? null;
+  const email = from.email ?? null;
+  const names = [
+    from.external_id === undefined ? '' : `external_id ${from.external_id}`,
+    phone === null ? '' : `phone ${phone}`,
+    email === null ? '' : `email ${email.toLowerCase()}`,
+  ].filter((name) => name !== '');
+  const [strongest] = names;
+  if (strongest === undefined) {
+    const message = 'from needs at least one of external_id, phone and email';
+    throw badRequest(message, [{ field: 'from', rule: 'required', message }]);
+  }
+  const displayName = [from.name, phone, email, from.external_id].find((name) => name?.trim()) ?? 'Unknown';
+  return { strongest, names, phone, email, displayName };
+}
+
+function checkContent({ content, attachments }: InboundMessage): void {
+  if (content === undefined && !attachments?.length) {
+    const message = 'content is required unless there are attachments';
+    throw badRequest(message, [{ field: 'content', rule: 'required', message }]);
+  }
+  if (content !== undefined && (content !== '' || !attachments?.length)) {
+    checkText(content, { channel_type: 'api' }, 'content');
+  }
+}
+
+/** By the identity known on this channel, else the oldest contact with that phone or e-mail, else a new one. */
+async function findOrCreateContact(
+  tx: Tx,
+  workspaceId: string,
+  channelId: string,
+  who: Identity,
+): Promise<ContactRow> {
+  const known = await findContactIdByIdentity(tx, workspaceId, channelId, who.strongest);
+  const id = known ?? (await findContactIdByPhoneOrEmail(tx, workspaceId, who.phone, who.email));
+  if (id === undefined) {
+    const { displayName: name, phone, email } = who;
+    const made = await createContact(tx, workspaceId, { name, phone, email });
+    const contact = { ...made, id: fromId('contact', made.id)! };
+    insertIdentity(tx, workspaceId, channelId, who.strongest, contact.id);
+    return contact;
+  }
+  if (known === undefined) insertIdentity(tx, workspaceId, channelId, who.strongest, id);
+  // One at a time for each contact: the next message then finds the conversation this one opens.
+  const contact = await lockContact(tx, workspaceId, id);
+  return contact!;
+}
+
+/** The newest conversation of this contact on this channel, reopened where the channel says so; else a new one. */
+async function openConversation(
+  tx: Tx,
+  workspaceId: string,
+  channel: Pick<ChannelRow, 'id' | 'after_resolved'>,
+  contactId: string,
+): Promise<ConversationRow> {
+  const newestId = await findNewestConversationId(tx, workspaceId, contactId, channel.id);
+  const newest = newestId && (await lockConversation(tx, workspaceId, newestId));
+  if (!newest || (newest.status === 'resolved' && channel.after_resolved === 'new')) {
+    const row = await insertConversation(tx, workspaceId, {
+      channelId: channel.id,
+      contactId,
+      assigneeId: null,
+    });
+    conversationCreated(tx, workspaceId, conversationOf(row));
+    return row;
+  }
+  if (newest.status === 'open' || newest.status === 'pending') return newest;
+  return changeConversation(tx, workspaceId, newest, { status: 'open' }, systemSender);
+}
+
+async function readBack(
+  tx: Tx,
+  workspaceId: string,
+  conversationId: string,
+  messageId: string,
+): Promise<Received> {
+  const message = await findMessage(tx, workspaceId, messageId);
+  const conversation = await findConversation(tx, workspaceId, conversationId);
+  const contact = conversation && (await findContact(tx, workspaceId, conversation.contact_id));
+  if (!message || !conversation || !contact)
+    throw invalid('external_id', 'exists', 'That message was deleted');
+  return {
+    message: messageOf(message),
+    conversation: conversationOf(conversation),
+    contact: contactOf(contact),
+    repeated: true,
+  };
+}
