@@ -1,0 +1,134 @@
+import { type Db, type Reader, statement, type Tx } from '../../db/client.ts';
+import { limitOf } from '../../db/paged.ts';
+import type { EventType } from '../../events/names.ts';
+import { newUuid } from '../../ids.ts';
+import type { Listing, Page } from '../../page.ts';
+import type { Attempt, State } from './schema.ts';
+
+export interface DeliveryRow {
+  id: string;
+  webhook_id: string;
+  event_id: string;
+  event_type: EventType;
+  state: State;
+  attempts: number;
+  next_at: string | null;
+  created_at: string;
+  redelivery_of: string | null;
+}
+
+const shared = 'id, webhook_id, event_id, event_type, attempts, created_at, redelivery_of';
+const waiting = `select ${shared}, 'pending' as state, next_at from delivery_queue`;
+const ended = `select ${shared}, state, null::timestamptz as next_at from deliveries`;
+
+/** What waits and what ended, newest event first. Planned for the filters it comes with. */
+export async function listDeliveries(
+  db: Db,
+  workspaceId: string,
+  webhookId: string,
+  { state, event }: { state?: State; event?: EventType },
+  page: Page,
+): Promise<Listing<DeliveryRow>> {
+  const values: unknown[] = [workspaceId, webhookId];
+  let where = 'where workspace_id = $1 and webhook_id = $2';
+  if (event !== undefined) where += ` and event_type = $${values.push(event)}`;
+  const parts: string[] = [];
+  if (state === undefined || state === 'pending') parts.push(`${waiting} ${where}`);
+  if (state === undefined) parts.push(`${ended} ${where}`);
+  else if (state !== 'pending') parts.push(`${ended} ${where} and state = $${values.push(state)}`);
+  const all = parts.join(' union all ');
+  const [rows, [counted]] = await Promise.all([
+    db.alone.queryText<DeliveryRow>(`${all} order by id desc ${limitOf(page)}`, values),
+    db.alone.queryText<{ n: number }>(`select count(*) as n from (${all}) found`, values),
+  ]);
+  return { rows, total: counted?.n ?? 0 };
+}
+
+const find = statement<DeliveryRow & { body: string | null }>(
+  'deliveries.find',
+  `select d.*, e.body from (
+     ${waiting} where workspace_id = $1 and id = $2 union all ${ended} where workspace_id = $1 and id = $2) d
+   left join events e on e.workspace_id = $1 and e.id = d.event_id`,
+);
+
+export async function findDelivery(db: Reader, workspaceId: string, id: string) {
+  const [row] = await db.query(find, [workspaceId, id]);
+  return row;
+}
+
+const attemptsOf = statement<Attempt>(
+  'deliveries.attempts',
+  `select n, at, duration_ms, status, error, response from delivery_attempts
+   where workspace_id = $1 and delivery_id = $2 order by n`,
+);
+
+export function listAttempts(db: Reader, workspaceId: string, deliveryId: string): Promise<Attempt[]> {
+  return db.query(attemptsOf, [workspaceId, deliveryId]);
+}
+
+const enqueue = statement<DeliveryRow>(
+  'deliveries.enqueue',
+  `insert into delivery_queue (workspace_id, id, webhook_id, event_id, event_type, next_at, created_at, redelivery_of)
+   values ($1, $2, $3, $4, $5, clock_timestamp(), clock_timestamp(), $6)
+   returning ${shared}, 'pending' as state, next_at`,
+);
+
+/** A delivery of its own for an event that exists; sent at once. */
+export async function insertDelivery(
+  tx: Tx,
+  workspaceId: string,
+  values: { webhookId: string; eventId: string; eventType: EventType; redeliveryOf: string | null },
+): Promise<DeliveryRow> {
+  const { webhookId, eventId, eventType, redeliveryOf } = values;
+  const [row] = await tx.query(enqueue, [
+    workspaceId,
+    newUuid(),
+    webhookId,
+    eventId,
+    eventType,
+    redeliveryOf,
+  ]);
+  tx.announce('deliveries');
+  return row!;
+}
+
+/** Failed, its event still kept, and not yet given another chance. */
+const findFailed = statement<{ id: string; event_id: string; event_type: EventType }>(
+  'deliveries.find_failed',
+  `select d.id, d.event_id, d.event_type from deliveries d
+   join events e on e.workspace_id = d.workspace_id and e.id = d.event_id
+   where d.workspace_id = $1 and d.webhook_id = $2 and d.state = 'failed' and d.created_at >= $3
+     and d.id >= first_uuid_of($3)
+     and not exists (select from deliveries r where r.workspace_id = $1 and r.redelivery_of = d.id)
+     and not exists (select from delivery_queue q where q.webhook_id = $2 and q.redelivery_of = d.id)
+   order by d.id limit $4::int`,
+);
+
+const enqueueMany = statement<{ id: string }>(
+  'deliveries.enqueue_many',
+  `insert into delivery_queue (workspace_id, id, webhook_id, event_id, event_type, next_at, created_at, redelivery_of)
+   select $1, id, $2, event_id, event_type, clock_timestamp(), clock_timestamp(), redelivery_of
+   from unnest($3::uuid[], $4::uuid[], $5::text[], $6::uuid[]) as t (id, event_id, event_type, redelivery_of)
+   returning id`,
+);
+
+/** Opens a new delivery for each failed one since a moment, at most `limit`. Returns how many. */
+export async function recoverFailed(
+  tx: Tx,
+  workspaceId: string,
+  webhookId: string,
+  since: string,
+  limit: number,
+): Promise<number> {
+  const failed = await tx.query(findFailed, [workspaceId, webhookId, since, limit]);
+  const rows = await tx.query(enqueueMany, [
+    workspaceId,
+    webhookId,
+    failed.map(() => newUuid()),
+    failed.map((row) => row.event_id),
+    failed.map((row) => row.event_type),
+    failed.map((row) => row.id),
+  ]);
+  tx.announce('deliveries');
+  return rows.length;
+}

@@ -1,0 +1,198 @@
+import { type Db, type Statement, statement, type Tx } from '../../db/client.ts';
+
+export const leaseSeconds = 30;
+
+export interface DueLane {
+  workspace_id: string;
+  webhook_id: string;
+  /** Until its first delivery is due; 0 or less: now. */
+  due_in_ms: number;
+  deleted: boolean;
+}
+
+/** One index probe for each webhook that has anything waiting, however much that is. */
+const dueLanes = statement<DueLane>(
+  'deliveries.due_lanes',
+  `with recursive lane as (
+     (select workspace_id, webhook_id, next_at from delivery_queue order by webhook_id, next_at, id limit 1)
+     union all
+     select following.* from lane, lateral (
+       select workspace_id, webhook_id, next_at from delivery_queue
+       where webhook_id > lane.webhook_id order by webhook_id, next_at, id limit 1) following)
+   select lane.workspace_id, lane.webhook_id, w.deleted,
+     (extract(epoch from lane.next_at - clock_timestamp()) * 1000)::float8 as due_in_ms
+   from lane join webhooks w on w.workspace_id = lane.workspace_id and w.id = lane.webhook_id`,
+);
+
+export function listLanes(db: Db): Promise<DueLane[]> {
+  return db.alone.query(dueLanes, []);
+}
+
+const lockShared = statement<{ locked: unknown }>(
+  'deliveries.lock_webhook_shared',
+  `select pg_advisory_xact_lock_shared(hashtextextended('webhook ' || $1, 0)) as locked`,
+);
+
+export interface ClaimedRow {
+  workspace_id: string;
+  id: string;
+  webhook_id: string;
+  event_id: string;
+  event_type: string;
+  attempts: number;
+  /** Since the event. */
+  age_seconds: number;
+  body: string;
+  url: string;
+  sealed_secret: Buffer;
+  sealed_previous_secret: Buffer | null;
+}
+
+const claims = new Map<number, Statement<ClaimedRow>>();
+
+/** The count stands in the text: with `limit $n` PostgreSQL plans for a tenth of the lane. */
+function claimStatement(count: number): Statement<ClaimedRow> {
+  const known = claims.get(count);
+  if (known) return known;
+  const made = { name: `deliveries.claim.${count}`, text: claimText(count) };
+  claims.set(count, made);
+  return made;
+}
+
+const claimText = (count: number): string => `
+  with hook as materialized (
+    select url, sealed_secret, case when previous_secret_until > now() then sealed_previous_secret end as previous
+    from webhooks where workspace_id = $1 and id = $2 and not deleted),
+  picked as materialized (
+    select id from delivery_queue
+    where webhook_id = $2 and next_at <= now() and (leased_until is null or leased_until <= now())
+      and exists (select from hook)
+    order by webhook_id, next_at, id limit ${count} for update skip locked),
+  claimed as (
+    update delivery_queue q set claim_id = $3, leased_until = clock_timestamp() + interval '${leaseSeconds} s'
+    from picked where q.workspace_id = $1 and q.id = picked.id
+    returning q.workspace_id, q.id, q.webhook_id, q.event_id, q.event_type, q.attempts,
+      extract(epoch from clock_timestamp() - q.created_at)::float8 as age_seconds)
+  select claimed.*, e.body, hook.url, hook.sealed_secret, hook.previous as sealed_previous_secret
+  from claimed join events e on e.workspace_id = claimed.workspace_id and e.id = claimed.event_id, hook`;
+
+statement('deliveries.claim.1', claimText(1));
+
+/**
+ * Takes up to `count` due deliveries of one webhook. The webhook stays locked against deletion until this transaction
+ * ends, so what is started inside it has started before a DELETE can commit.
+ */
+export async function claimDeliveries(
+  tx: Tx,
+  workspaceId: string,
+  webhookId: string,
+  claimId: string,
+  count: number,
+): Promise<ClaimedRow[]> {
+  const [, rows] = await Promise.all([
+    tx.query(lockShared, [webhookId]),
+    tx.query(claimStatement(count), [workspaceId, webhookId, claimId]),
+  ]);
+  return rows;
+}
+
+/** What became of one attempt. `retryInSeconds` null: it was the last. */
+export interface Completion {
+  workspaceId: string;
+  id: string;
+  claimId: string;
+  delivered: boolean;
+  retryInSeconds: number | null;
+  durationMs: number;
+  status: number | null;
+  error: string | null;
+  response: string | null;
+}
+
+/**
+ * Every write is fenced by the claim: a worker that woke up after its lease was given away changes nothing. The time of
+ * an attempt is the database's now less its duration.
+ */
+const complete = statement<{ id: string }>(
+  'deliveries.complete',
+  `with done as (
+     select * from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::bool[], $5::float8[], $6::int[], $7::int[], $8::text[],
+       $9::text[]) as d (workspace_id, id, claim_id, delivered, retry_in, duration_ms, status, error, response)),
+   again as (
+     update delivery_queue q set attempts = q.attempts + 1, claim_id = null, leased_until = null,
+       next_at = clock_timestamp() + d.retry_in * interval '1 s'
+     from done d
+     where q.workspace_id = d.workspace_id and q.id = d.id and q.claim_id = d.claim_id and d.retry_in is not null
+     returning q.workspace_id, q.id, q.attempts),
+   gone as (
+     delete from delivery_queue q using done d
+     where q.workspace_id = d.workspace_id and q.id = d.id and q.claim_id = d.claim_id and d.retry_in is null
+     returning q.workspace_id, q.id, q.webhook_id, q.event_id, q.event_type, q.attempts + 1 as attempts, q.created_at,
+       q.redelivery_of, d.delivered),
+   finished as (
+     insert into deliveries
+       (workspace_id, id, webhook_id, event_id, event_type, state, attempts, created_at, redelivery_of)
+     select workspace_id, id, webhook_id, event_id, event_type,
+       case when delivered then 'delivered' else 'failed' end, attempts, created_at, redelivery_of from gone),
+   recorded as (
+     select workspace_id, id, attempts from again union all select workspace_id, id, attempts from gone)
+   insert into delivery_attempts (workspace_id, delivery_id, n, at, duration_ms, status, error, response)
+   select r.workspace_id, r.id, r.attempts, clock_timestamp() - d.duration_ms * interval '1 ms', d.duration_ms,
+     d.status, d.error, d.response
+   from recorded r join done d on d.workspace_id = r.workspace_id and d.id = r.id
+   returning delivery_id as id`,
+);
+
+/** The ids that were still ours to complete. */
+export async function completeDeliveries(tx: Tx, completions: Completion[]): Promise<Set<string>> {
+  const rows = await tx.query(complete, [
+    completions.map((c) => c.workspaceId),
+    completions.map((c) => c.id),
+    completions.map((c) => c.claimId),
+    completions.map((c) => c.delivered),
+    completions.map((c) => c.retryInSeconds),
+    completions.map((c) => c.durationMs),
+    completions.map((c) => c.status),
+    completions.map((c) => c.error),
+    completions.map((c) => c.response),
+  ]);
+  return new Set(rows.map(({ id }) => id));
+}
+
+const setFailing = statement<never>(
+  'webhooks.set_failing',
+  `update webhooks w set failing_since = case when t.failing then clock_timestamp() end
+   from unnest($1::uuid[], $2::uuid[], $3::bool[]) as t (workspace_id, id, failing)
+   where w.workspace_id = t.workspace_id and w.id = t.id and (w.failing_since is not null) <> t.failing`,
+);
+
+/** Touches only webhooks whose fortune changed. */
+export function updateFailing(
+  tx: Tx,
+  webhooks: { workspaceId: string; webhookId: string; failing: boolean }[],
+): void {
+  tx.send(setFailing, [
+    webhooks.map((w) => w.workspaceId),
+    webhooks.map((w) => w.webhookId),
+    webhooks.map((w) => w.failing),
+  ]);
+}
+
+const cancelSome = statement<{ id: string }>(
+  'deliveries.cancel_some',
+  `with picked as (
+     select id from delivery_queue
+     where workspace_id = $1 and webhook_id = $2 and (leased_until is null or leased_until <= now())
+     order by webhook_id, next_at, id limit 1000 for update skip locked),
+   gone as (
+     delete from delivery_queue q using picked where q.workspace_id = $1 and q.id = picked.id returning q.*)
+   insert into deliveries (workspace_id, id, webhook_id, event_id, event_type, state, attempts, created_at, redelivery_of)
+   select workspace_id, id, webhook_id, event_id, event_type, 'cancelled', attempts, created_at, redelivery_of from gone
+   returning id`,
+);
+
+/** A deleted webhook's waiting deliveries, a thousand at a time. Returns how many. */
+export async function cancelDeliveries(tx: Tx, workspaceId: string, webhookId: string): Promise<number> {
+  const rows = await tx.query(cancelSome, [workspaceId, webhookId]);
+  return rows.length;
+}

@@ -1,0 +1,67 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createContact } from '../server/contacts/contacts.ts';
+import { atEnd, startService, type Workspace } from './harness.ts';
+import { external, launch, ready, type Running } from './operation/child.ts';
+import { type Receiver, receiverCa, receiverEnv, startReceiver } from './receiver.ts';
+
+/** The service that takes requests runs here and delivers nothing; workers are processes of their own, to be killed. */
+const folder = mkdtempSync(join(tmpdir(), 'inbox-workers-'));
+writeFileSync(join(folder, 'ca.pem'), receiverCa);
+atEnd(async () => rmSync(folder, { recursive: true }));
+export const service = await startService({ env: receiverEnv });
+
+export const launchService = (env: Record<string, string>): Promise<Running> =>
+  ready(
+    launch({
+      ...external(service.databaseUrl),
+      ...receiverEnv,
+      NODE_EXTRA_CA_CERTS: join(folder, 'ca.pem'),
+      INBOX_LOG_LEVEL: 'error',
+      ...env,
+    }),
+  );
+
+export const startWorker = (env: Record<string, string> = {}): Promise<Running> =>
+  launchService({ INBOX_ROLE: 'worker', ...env });
+
+export async function killed(worker: Running): Promise<void> {
+  worker.signal('SIGKILL');
+  await worker.ended;
+}
+
+export async function subscribed(): Promise<{ workspace: Workspace; receiver: Receiver }> {
+  const workspace = await service.workspace();
+  const receiver = await startReceiver();
+  await workspace.request('POST', '/webhooks', { url: receiver.url(), events: ['contact.created'] });
+  return { workspace, receiver };
+}
+
+export const leaseRunsOut = ({ uuid }: Workspace) =>
+  service.sql(`update delivery_queue set leased_until = now() - interval '1 s' where workspace_id = $1`, [
+    uuid,
+  ]);
+
+export const waiting = async ({ uuid }: Workspace) =>
+  (await service.sql('select from delivery_queue where workspace_id = $1', [uuid])).length;
+
+/** How each delivery ended, and how many rows its attempts have. */
+export const recorded = async ({ uuid }: Workspace) =>
+  service.sql<{ id: string; state: string; attempts: number; rows: number }>(
+    `select d.id, d.state, d.attempts, (select count(*) from delivery_attempts a
+       where a.workspace_id = d.workspace_id and a.delivery_id = d.id) as rows
+     from deliveries d where d.workspace_id = $1`,
+    [uuid],
+  );
+
+/** Many events at once, each in the outbox as a request would leave it. */
+export async function emitMany(workspace: Workspace, count: number): Promise<void> {
+  for (let done = 0; done < count; done += 500) {
+    await service.ctx.db.transaction(async (tx) => {
+      for (let i = done; i < Math.min(count, done + 500); i++) {
+        await createContact(tx, workspace.uuid, { name: `Contact ${i} \u{1F98A}\u2028` });
+      }
+    });
+  }
+}
