@@ -1,0 +1,52 @@
+import type { Context } from './context.ts';
+import { reopenDueSnoozes } from './conversations/snooze.ts';
+import { rollUpCounts } from './counts/counts.ts';
+import { keepPartitions } from './events/partitions.ts';
+import { sweepIdempotencyKeys } from './http/idempotency.ts';
+import { sweepRateWindows } from './http/rate-limit.ts';
+import { type Loop, startLoop } from './queue/loop.ts';
+import { hearOfWork } from './queue/relay.ts';
+import { startDeliveryWorker } from './webhooks/delivery/worker.ts';
+
+interface Task {
+  name: string;
+  everyMs: number;
+  run: (ctx: Context) => Promise<unknown>;
+}
+
+/** What happens without a request. Every task may run in any number of processes at once. */
+const tasks: Task[] = [
+  { name: 'reopen due snoozes', everyMs: 500, run: reopenDueSnoozes },
+  { name: 'roll up counts', everyMs: 500, run: ({ db }) => rollUpCounts(db) },
+  { name: 'forget old rate windows', everyMs: 60_000, run: sweepRateWindows },
+  { name: 'forget old idempotency keys', everyMs: 60_000, run: sweepIdempotencyKeys },
+  { name: 'keep partitions', everyMs: 600_000, run: keepPartitions },
+];
+
+/** Starts the tasks; the returned function lets the ones under way finish and starts no other. */
+export function startBackground(ctx: Context): () => Promise<void> {
+  const deliveries = startDeliveryWorker(ctx);
+  const running = [
+    deliveries,
+    { stop: hearOfWork(ctx, deliveries.wake) },
+    ...tasks.map((task) => startTask(ctx, task)),
+  ];
+  return async () => {
+    await Promise.all(running.map(({ stop }) => stop()));
+  };
+}
+
+/** A task that fails is said to fail once, not at every turn of an outage. */
+function startTask(ctx: Context, { name, everyMs, run }: Task): Loop {
+  let failing = false;
+  const turn = async () => {
+    await run(ctx);
+    if (failing) ctx.log.info({ task: name }, 'a background task runs again');
+    failing = false;
+    return everyMs;
+  };
+  return startLoop(turn, (error) => {
+    if (!failing) ctx.log.warn({ err: error, task: name }, 'a background task failed; it will run again');
+    failing = true;
+  });
+}
