@@ -1,7 +1,7 @@
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { createHmac, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus, tmpdir, totalmem } from 'node:os';
 import { join, resolve } from 'node:path';
 import pg from 'pg';
@@ -21,6 +21,7 @@ const options = {
 };
 const root = resolve(import.meta.dirname, '..');
 const folder = mkdtempSync(join(tmpdir(), 'inbox-bench-'));
+chmodSync(folder, 0o755); // the embedded database may run as another user
 const children = new Set<ChildProcess>();
 const say = (line: string) => process.stderr.write(`${line}\n`);
 
@@ -141,7 +142,7 @@ async function startService(env: Record<string, string>) {
 
 type Service = Awaited<ReturnType<typeof startService>>;
 
-/** The first line of postmaster.pid that is a directory with the socket. */
+/** Where the embedded database listens, as long as the path is short. */
 function socketFolder(dataDir: string): string {
   return join(dataDir, 'postgres');
 }
@@ -157,8 +158,9 @@ async function call(url: string, key: string, body: object): Promise<{ data: { i
   return JSON.parse(text) as { data: { id: string } };
 }
 
-const hook = (url: string, key: string, target: string) =>
-  call(`${url}/webhooks`, key, { url: target, events: ['contact.created'] });
+function hook(url: string, key: string, target: string) {
+  return call(`${url}/webhooks`, key, { url: target, events: ['contact.created'] });
+}
 
 /** A key passes 1,000 requests a minute: so many keys that none is refused. */
 async function manyKeys(service: Service, key: string, requests: number): Promise<string[]> {

@@ -35,7 +35,8 @@ process.exitCode = await withPostgres(async (adminUrl) => {
   } finally {
     await query(adminUrl, `drop database if exists ${template} with (force)`);
   }
-}).finally(() => rm(folder, { recursive: true, force: true }));
+});
+await rm(folder, { recursive: true, force: true });
 
 async function withPostgres(work: (adminUrl: string) => Promise<number>): Promise<number> {
   const external = process.env['DATABASE_URL'];

@@ -16,6 +16,7 @@ export async function welcome(
   database: Database,
   origin: string,
 ): Promise<void> {
+  process.stdout.on('error', () => {}); // nobody reads it: no reason to end
   if (config.role === 'worker') {
     process.stdout.write(`inbox worker ready on ${origin}\n`);
     return;
@@ -53,7 +54,7 @@ function introduction(config: Config, url: string, { key, channelId }: FirstStar
   return (
     `\nThis is a new database. It holds the workspace "Demo" and ${where}.\n` +
     `Try it: a customer writes, and you have a conversation.\n\n` +
-    `curl -s${insecure} ${url}/channels/${toId('channel', channelId)}/inbound -H ${authorization} ` +
+    `curl -s${insecure} '${url}/channels/${toId('channel', channelId)}/inbound' -H ${authorization} ` +
     `-H 'Content-Type: application/json' ` +
     `-d '{"from":{"phone":"+4915112345678","name":"Mia"},"content":"Hello!"}'\n\n`
   );

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
@@ -134,12 +134,6 @@ export function temporaryDataDir(): string {
     await rm(dir, { recursive: true, force: true });
   });
   return dir;
-}
-
-export function copyOf(dataDir: string): string {
-  const copy = temporaryDataDir();
-  execFileSync('cp', ['-a', `${dataDir}/.`, copy]);
-  return copy;
 }
 
 /** undefined: it does not run. */

@@ -26,7 +26,7 @@ test('with a certificate it speaks HTTPS, for any number of processes, and nothi
     INBOX_PROCESSES: '2',
   });
   assert.match(service.stdout(), /^inbox ready on https:\/\/127\.0\.0\.1:\d+\/v1$/m);
-  assert.match(service.stdout(), /^curl -s -k https:/m);
+  assert.match(service.stdout(), /^curl -s -k 'https:/m);
   const status = await new Promise<number | undefined>((resolve, reject) => {
     const headers = { authorization: `Bearer ${operatorsKey}` };
     get(`${service.baseUrl}/workspace`, { ca: authority.cert, headers, agent: false }, (answer) => {
