@@ -13,7 +13,7 @@ import {
 } from '../../../test/workers.ts';
 
 const seconds = 60;
-const slots = 200;
+const slots = 400;
 
 test('kill -9 of a random worker every second for a minute: nothing is lost, and no more doubled than was in flight', async () => {
   const { workspace, receiver } = await subscribed();
