@@ -15,12 +15,13 @@ import { migrate } from '../server/db/migrate.ts';
  * test:slow) it runs what needs minutes, *.slow.ts, and nothing else.
  */
 const root = resolve(import.meta.dirname, '..');
-const [slow, named] = [
-  process.argv.includes('--slow'),
-  process.argv.slice(2).filter((arg) => arg !== '--slow'),
-];
-const files =
-  named.length > 0 ? named : globSync(`{server,test}/**/*.${slow ? 'slow' : 'test'}.ts`, { cwd: root });
+const options = process.argv.slice(2);
+const slow = options.includes('--slow');
+const flags = options.filter((option) => option.startsWith('-') && option !== '--slow');
+const named = options.filter((option) => !option.startsWith('-'));
+const every = [`{server,test}/**/*.${slow ? 'slow' : 'test'}.ts`];
+const files = globSync(named.length > 0 ? named : every, { cwd: root });
+if (files.length === 0) throw new Error(`no test file is named ${named.join(' ')}`);
 /** Scratch space of this run, gone with it. */
 const folder = await mkdtemp(join(tmpdir(), 'inbox-test-'));
 const template = `inbox_template_${randomBytes(4).toString('hex')}`;
@@ -50,7 +51,7 @@ async function withPostgres(work: (adminUrl: string) => Promise<number>): Promis
 }
 
 async function runTests(adminUrl: string): Promise<number> {
-  const tests = spawn(process.execPath, ['--test', '--test-concurrency=2', ...files], {
+  const tests = spawn(process.execPath, ['--test', '--test-concurrency=2', ...flags, ...files], {
     cwd: root,
     stdio: 'inherit',
     env: {

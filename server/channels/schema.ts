@@ -40,7 +40,9 @@ const secret = (description: string) =>
   );
 
 const settings = {
-  callback_url: address('`api`: the HTTPS URL that outgoing messages are sent to.'),
+  callback_url: address(
+    '`api`: the HTTPS URL that outgoing messages are for. Kept for the connectors to come; see `status` of messages.',
+  ),
   secret: secret('`api`: signs what is sent to `callback_url`.'),
   phone_number_id: setting('`whatsapp`: the number that sends.'),
   business_account_id: setting('`whatsapp`: the account that holds the templates.'),

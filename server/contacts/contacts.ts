@@ -65,6 +65,7 @@ export function contactOf(row: ContactRow): Contact {
 }
 
 const mostAttributes = 100;
+const mostAttributeBytes = 64 * 1024;
 
 /** `null` removes a key. Entries are copied as data: a key named `__proto__` is a key like any other. */
 function merge(before: Record<string, unknown>, named: Record<string, unknown>): Record<string, unknown> {
@@ -77,7 +78,19 @@ function merge(before: Record<string, unknown>, named: Record<string, unknown>):
       `custom_attributes can hold at most ${mostAttributes} keys`,
     );
   }
-  return Object.fromEntries(entries);
+  for (const key of entries.keys()) {
+    if (key.trim() !== '' && key.length <= 255) continue;
+    throw invalid(
+      'custom_attributes',
+      'key',
+      'custom_attributes needs keys of 1 to 255 characters that are not blank',
+    );
+  }
+  const merged = Object.fromEntries(entries);
+  if (Buffer.byteLength(JSON.stringify(merged)) > mostAttributeBytes) {
+    throw invalid('custom_attributes', 'size', 'custom_attributes can hold at most 64 KiB of JSON in all');
+  }
+  return merged;
 }
 
 function changesBetween(before: ContactValues, after: ContactValues): ContactChanges {

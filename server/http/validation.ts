@@ -105,7 +105,7 @@ function detailOf(error: ErrorObject, part: string): Detail {
 
 function sentence(error: ErrorObject, parameters: Record<string, unknown>): string {
   const hint = error.parentSchema?.['x-rule'];
-  if (typeof hint === 'string' && contentKeywords.has(error.keyword)) return hint;
+  if (typeof hint === 'string' && ['pattern', 'format'].includes(error.keyword)) return hint;
   switch (error.keyword) {
     case 'required':
       return 'is required';
@@ -117,6 +117,8 @@ function sentence(error: ErrorObject, parameters: Record<string, unknown>): stri
       return `must have at least ${String(parameters['limit'])} character(s)`;
     case 'maxLength':
       return `must have at most ${String(parameters['limit'])} characters`;
+    case 'maxProperties':
+      return `must have at most ${String(parameters['limit'])} keys`;
     case 'maxItems':
       return `must have at most ${String(parameters['limit'])} entries`;
     case 'minItems':

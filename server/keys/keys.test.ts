@@ -256,12 +256,13 @@ test('/api_keys needs settings:read to read and settings:write to write', async 
   const ws = await service.workspace();
   const reader = await ws.makeKey({ scopes: ['settings:read'] });
   const writer = await ws.makeKey({ scopes: ['settings:write'] });
+  const weak = await ws.request('POST', '/api_keys', { name: 'Weak', scopes: ['settings:write'] });
   for (const [method, path, sent, allowed, refused] of [
     ['GET', '/api_keys', undefined, reader, writer],
     ['GET', `/api_keys/${ws.keyId}`, undefined, reader, writer],
     ['POST', '/api_keys', { name: 'x' }, writer, reader],
     ['PATCH', `/api_keys/${ws.keyId}`, { name: 'x' }, writer, reader],
-    ['DELETE', `/api_keys/${ws.keyId}`, undefined, writer, reader],
+    ['DELETE', `/api_keys/${weak.body.data.id}`, undefined, writer, reader],
   ] as const) {
     assert.equal((await ws.request(method, path, sent, { key: refused })).status, 403, `${method} ${path}`);
     assert.ok((await ws.request(method, path, sent, { key: allowed })).status < 300, `${method} ${path}`);
@@ -283,4 +284,14 @@ test('a workspace can have 500 keys that are not revoked', async () => {
   const made = both.find(({ status }) => status === 201)!;
   await ws.request('DELETE', `/api_keys/${made.body.data.id}`);
   assert.equal((await ws.request('POST', '/api_keys', { name: 'again' })).status, 201);
+});
+
+test('a key cannot revoke one that has scopes it lacks, and can revoke itself', async () => {
+  const ws = await service.workspace();
+  const made = await ws.request('POST', '/api_keys', { name: 'Weak', scopes: ['settings:write'] });
+  const { key, id } = made.body.data;
+  const refused = await ws.request('DELETE', `/api_keys/${ws.keyId}`, undefined, { key });
+  assert.equal(refused.status, 403);
+  assert.equal((await ws.request('GET', `/api_keys/${ws.keyId}`)).body.data.revoked, false);
+  assert.equal((await ws.request('DELETE', `/api_keys/${id}`, undefined, { key })).status, 200);
 });

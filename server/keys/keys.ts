@@ -6,7 +6,15 @@ import { type Scope, scopes as allScopes } from '../http/scopes.ts';
 import { toId } from '../ids.ts';
 import { referenced } from '../references.ts';
 import { unchangeable } from '../unchangeable.ts';
-import { findKey, insertKey, isInTheFuture, keepKeysWithinLimit, type KeyRow, updateKey } from './queries.ts';
+import {
+  findKey,
+  insertKey,
+  isInTheFuture,
+  keepKeysWithinLimit,
+  type KeyRow,
+  revokeKey,
+  updateKey,
+} from './queries.ts';
 import type { ApiKey, KeyInput, KeyUpdate } from './schema.ts';
 
 export async function createKey(tx: Tx, caller: Caller, input: KeyInput) {
@@ -45,10 +53,18 @@ export async function changeKey(
   return updateKey(tx, caller.workspaceId, id, { name: input.name, expiresAt });
 }
 
+/** A weaker key could otherwise lock out all the stronger ones. */
+export async function endKey(tx: Tx, caller: Caller, id: string): Promise<KeyRow | undefined> {
+  const before = await findKey(tx, caller.workspaceId, id);
+  if (!before) return undefined;
+  requireScopes(caller, before.scopes);
+  return revokeKey(tx, caller.workspaceId, id);
+}
+
 function requireScopes(caller: Caller, scopes: Scope[]): void {
   const lacking = scopes.filter((scope) => !caller.scopes.has(scope));
   if (lacking.length === 0) return;
-  const message = `This key lacks the scope${lacking.length > 1 ? 's' : ''} ${lacking.join(', ')}, so it cannot give ${lacking.length > 1 ? 'them' : 'it'}`;
+  const message = `This key lacks the scope${lacking.length > 1 ? 's' : ''} ${lacking.join(', ')}, which the other key has or would have`;
   throw new ApiError('forbidden', message, [{ field: 'scopes', rule: 'scope', message }]);
 }
 

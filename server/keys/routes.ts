@@ -4,8 +4,8 @@ import { answerOnce } from '../http/idempotency.ts';
 import { type App, dataOf, IdParams, listOf, sendPage } from '../http/route.ts';
 import { pageOf, pageQuery } from '../page.ts';
 import { byId } from '../references.ts';
-import { apiKeyOf, changeKey, createKey } from './keys.ts';
-import { findKey, listKeys, revokeKey } from './queries.ts';
+import { apiKeyOf, changeKey, createKey, endKey } from './keys.ts';
+import { findKey, listKeys } from './queries.ts';
 import { ApiKey, KeyInput, KeyUpdate, NewApiKey } from './schema.ts';
 
 const defaultPerPage = 25;
@@ -104,16 +104,17 @@ export function keyRoutes(app: App, ctx: Context): void {
       schema: {
         operationId: 'revokeApiKey',
         summary: 'Revoke an API key',
-        description: 'It stops working within five seconds and cannot be brought back. It stays listed.',
+        description:
+          'It stops working within five seconds and cannot be brought back. It stays listed. ' +
+          'A key cannot revoke one that has scopes it lacks.',
         tags,
         params: IdParams,
         response: { 200: dataOf(Type.Object({ id: Type.String(), revoked: Type.Literal(true) })) },
       },
     },
     async (request) => {
-      const { workspaceId } = request.caller;
       await byId('key', request.params.id, (id) =>
-        ctx.db.transaction((tx) => revokeKey(tx, workspaceId, id)),
+        ctx.db.transaction((tx) => endKey(tx, request.caller, id)),
       );
       return { data: { id: request.params.id, revoked: true } };
     },

@@ -235,3 +235,22 @@ test('on a channel with after_resolved new a message after a resolved conversati
   const third = await receive(ws, own.id, { from });
   assert.equal(third.conversation.id, second.conversation.id);
 });
+
+test('an attachment needs an http or https URL and names of reasonable length: 422 otherwise', async () => {
+  const channel = await makeChannel(ws);
+  const send = (attachment: object) =>
+    ws.request('POST', `/channels/${channel.id}/inbound`, {
+      from: { external_id: 'visitor' },
+      attachments: [
+        { url: 'https://x.test/a.png', content_type: 'image/png', file_name: 'a.png', ...attachment },
+      ],
+    });
+  assert.equal((await send({})).status, 201);
+  for (const bad of [
+    { url: 'javascript:alert(1)' },
+    { url: `https://x.test/${'a'.repeat(2048)}` },
+    { file_name: 'x'.repeat(256) },
+  ]) {
+    assert.equal((await send(bad)).status, 422);
+  }
+});

@@ -170,3 +170,21 @@ test('duplicate keys in JSON: the last one holds, as in every JSON reader', asyn
   const answer = await raw('{"name":"Ada","name":"Grace"}');
   assert.equal(answer.body.data.name, 'Grace');
 });
+
+test('custom attributes of a contact hold 64 KiB in all, and keys of 1 to 255 characters that are not blank', async () => {
+  const { body } = await ws.request('POST', '/contacts', { name: 'Ada' });
+  const put = (custom_attributes: object) =>
+    ws.request('PUT', `/contacts/${body.data.id}`, { custom_attributes });
+  assert.equal((await put({ a: 'x'.repeat(40_000) })).status, 200);
+  for (const attributes of [{ b: 'x'.repeat(40_000) }, { ' ': 1 }, { '': 1 }, { ['k'.repeat(256)]: 1 }]) {
+    assert.equal((await put(attributes)).status, 422);
+  }
+  const { body: after } = await ws.request('GET', `/contacts/${body.data.id}`);
+  assert.deepEqual(Object.keys(after.data.custom_attributes), ['a']);
+});
+
+test('a name that is too long is said to be too long', async () => {
+  const { status, body } = await ws.request('POST', '/contacts', { name: 'x'.repeat(256) });
+  assert.equal(status, 422);
+  assert.equal(body.error.message, 'name must have at most 255 characters');
+});

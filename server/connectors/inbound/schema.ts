@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { emailRule, NullableText, phoneRule } from '../../schema.ts';
-import { Attachment } from '../../conversations/messages/schema.ts';
+import { AttachmentInput } from '../../conversations/messages/schema.ts';
 
 const filled = { minLength: 1, maxLength: 255 };
 
@@ -17,7 +17,7 @@ export const InboundMessage = Type.Object({
     { description: 'The customer: at least one of `external_id`, `phone` and `email`.' },
   ),
   content: Type.Optional(Type.String({ description: 'Text. May be left out when there are attachments.' })),
-  attachments: Type.Optional(Type.Array(Attachment, { maxItems: 10 })),
+  attachments: Type.Optional(Type.Array(AttachmentInput, { maxItems: 10 })),
   external_id: Type.Optional(
     Type.String({
       ...filled,

@@ -125,7 +125,7 @@ export function checkText(
     throw invalid(
       field,
       'maxLength',
-      `${field} must have at most ${maxTextLength} characters on a ${channel_type} channel`,
+      `${field} must have at most ${maxTextLength} characters on a channel of type ${channel_type}`,
     );
   }
 }

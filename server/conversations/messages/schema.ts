@@ -16,6 +16,17 @@ export const Attachment = Type.Object({
 });
 export type Attachment = Static<typeof Attachment>;
 
+/** An attachment in a request. Whoever shows one may trust that its URL is one. */
+export const AttachmentInput = Type.Object({
+  url: Type.String({
+    maxLength: 2048,
+    pattern: '^https?://[^\\s]+$',
+    'x-rule': 'must be an http or https URL',
+  }),
+  content_type: Type.String({ maxLength: 255 }),
+  file_name: Type.String({ maxLength: 255 }),
+});
+
 const nullableText = Type.Unsafe<string | null>({ type: ['string', 'null'] });
 
 export const Message = Type.Object(

@@ -18,7 +18,8 @@ export interface DeliveryRow {
 }
 
 const shared = 'id, webhook_id, event_id, event_type, attempts, created_at, redelivery_of';
-const waiting = `select ${shared}, 'pending' as state, next_at from delivery_queue`;
+/** One that is under way comes again when its lease runs out, should its worker die. */
+const waiting = `select ${shared}, 'pending' as state, greatest(next_at, leased_until) as next_at from delivery_queue`;
 const ended = `select ${shared}, state, null::timestamptz as next_at from deliveries`;
 
 /** What waits and what ended, newest event first. Planned for the filters it comes with. */
