@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { listen } from './listen.ts';
 
@@ -73,6 +74,11 @@ export function openDb({ url, poolSize = 10, onError = () => {} }: DbOptions): D
   };
   const pool = new pg.Pool({ ...config, max: poolSize, idleTimeoutMillis: 30_000 });
   pool.on('error', onError);
+  const sessions = new Set<pg.PoolClient>();
+  pool.on('connect', (client) => {
+    sessions.add(client);
+    client.once('end', () => sessions.delete(client));
+  });
 
   const readers = Array.from({ length: pipelinedReaders }, () => pipelinedReader(config, onError));
   const listeners = new Map<string, Set<() => void>>();
@@ -104,6 +110,11 @@ export function openDb({ url, poolSize = 10, onError = () => {} }: DbOptions): D
       if (closed) return;
       closed = true;
       await Promise.all([pool.end(), ...readers.map((reader) => reader.close())]);
+      // The pool says it has ended before its sessions have. Whoever stops the database next must not see them.
+      const ended = Promise.all(
+        [...sessions].map((session) => new Promise((gone) => session.once('end', gone))),
+      );
+      await Promise.race([ended, sleep(1_000, undefined, { ref: false })]);
     },
   };
 }

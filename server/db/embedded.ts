@@ -97,7 +97,7 @@ export async function startEmbeddedPostgres(options: {
     // Deciding under the lock: of two that stop together the second no longer sees the first, and nobody
     // can adopt a server that is about to go.
     await withLock(lock, log, async () => {
-      const needed = await isNeeded(client, server);
+      const needed = (await otherSessions(client, server)) > 0;
       await client.end().catch(() => {});
       if (!needed) await stopPostmaster(server);
     });
@@ -110,15 +110,6 @@ export async function startEmbeddedPostgres(options: {
     dataDir: server.cluster,
     stop: () => (stopped ??= stop()),
   };
-}
-
-/** A session that was just closed is still listed for a moment: whoever is there to stay is there a little later too. */
-async function isNeeded(client: Client, server: Server): Promise<boolean> {
-  for (let looks = 1; looks <= 10; looks++) {
-    if ((await otherSessions(client, server)) === 0) return false;
-    await sleep(50);
-  }
-  return true;
 }
 
 async function prepareServer(dataDir: string, log: (line: string) => void): Promise<Server> {
