@@ -77,6 +77,8 @@ export function openDb({ url, poolSize = 10, onError = () => {} }: DbOptions): D
   const sessions = new Set<pg.PoolClient>();
   pool.on('connect', (client) => {
     sessions.add(client);
+    // The pool listens only while a session is idle: one that breaks just as it is handed out would end the process.
+    client.on('error', () => {});
     client.once('end', () => sessions.delete(client));
   });
 
