@@ -1,6 +1,8 @@
 import { statement, type Tx } from '../db/client.ts';
 import { invalid } from '../errors.ts';
 import { newUuid } from '../ids.ts';
+import { keepWithinLimit } from '../workspaces/limit.ts';
+import { countLabels } from './queries.ts';
 import { defaultColor } from './schema.ts';
 
 /** In name order, so that two requests that make the same labels wait for each other and never deadlock. */
@@ -29,6 +31,7 @@ export async function labelsByName(
     const missing = names.filter((name) => !known.has(name));
     tx.send(insertMissing, [workspaceId, missing.map(() => newUuid()), missing]);
     found = await tx.query(findByName, [workspaceId, names]);
+    await keepWithinLimit(tx, workspaceId, 'labels', countLabels, [workspaceId, false]);
   }
   const byName = new Map(found.map((label) => [label.name, label]));
   return names.map((name) => {

@@ -15,7 +15,7 @@ export interface LabelRow {
 
 const columns = 'id, name, color, archived, created_at';
 
-const count = statement<{ n: number }>(
+export const countLabels = statement<{ n: number }>(
   'labels.count',
   `select count(*) as n from labels where workspace_id = $1 and (not archived or $2)`,
 );
@@ -26,7 +26,7 @@ export const listLabels = listingArchivable(
     `select ${columns} from labels where workspace_id = $1 and (not archived or $2)
      order by created_at desc, id desc limit $3::int offset $4::int`,
   ),
-  count,
+  countLabels,
 );
 
 export const findLabel = finding(
@@ -50,7 +50,7 @@ export async function insertLabel(
   { name, color = defaultColor }: NewLabel,
 ): Promise<LabelRow> {
   const [row] = await unlessTaken(tx.query(insert, [workspaceId, newUuid(), name.trim(), color]), nameTaken);
-  await keepWithinLimit(tx, workspaceId, 'labels', count, [workspaceId, false]);
+  await keepWithinLimit(tx, workspaceId, 'labels', countLabels, [workspaceId, false]);
   return row!;
 }
 
@@ -70,6 +70,6 @@ export async function updateLabel(
     tx.query(update, [workspaceId, id, name?.trim(), color, archived]),
     nameTaken,
   );
-  if (archived === false) await keepWithinLimit(tx, workspaceId, 'labels', count, [workspaceId, false]);
+  if (archived === false) await keepWithinLimit(tx, workspaceId, 'labels', countLabels, [workspaceId, false]);
   return row;
 }

@@ -188,3 +188,17 @@ test('a name that is too long is said to be too long', async () => {
   assert.equal(status, 422);
   assert.equal(body.error.message, 'name must have at most 255 characters');
 });
+
+test('a workspace has at most 500 labels, whether made by name or on first use', async () => {
+  const full = await service.workspace();
+  const { id } = await makeConversation(full);
+  await service.sql(
+    `insert into labels (workspace_id, id, name, color)
+     select $1, gen_random_uuid(), 'label ' || n, '#888888' from generate_series(1, 500) n`,
+    [full.uuid],
+  );
+  const label = (names: string[]) => full.request('PATCH', `/conversations/${id}`, { labels: names });
+  assertError(await full.request('POST', '/labels', { name: 'one more' }), 422, 'labels');
+  assertError(await label(['label 1', 'one more']), 422, 'labels');
+  assert.deepEqual((await label(['label 1'])).body.data.labels, ['label 1']);
+});
