@@ -46,10 +46,10 @@ export const leaseRunsOut = ({ uuid }: Workspace) =>
 export const waiting = async ({ uuid }: Workspace) =>
   (await service.sql('select from delivery_queue where workspace_id = $1', [uuid])).length;
 
-/** How each delivery ended, and how many rows its attempts have. */
+/** How each delivery ended, and how many of its attempts are written down. */
 export const recorded = async ({ uuid }: Workspace) =>
   service.sql<{ id: string; state: string; attempts: number; rows: number }>(
-    `select d.id, d.state, d.attempts, (select count(*) from delivery_attempts a
+    `select d.id, d.state, d.attempts, (d.attempted_at is not null)::int + (select count(*) from delivery_attempts a
        where a.workspace_id = d.workspace_id and a.delivery_id = d.id) as rows
      from deliveries d where d.workspace_id = $1`,
     [uuid],

@@ -60,7 +60,11 @@ export async function findDelivery(db: Reader, workspaceId: string, id: string) 
 const attemptsOf = statement<Attempt>(
   'deliveries.attempts',
   `select n, at, duration_ms, status, error, response from delivery_attempts
-   where workspace_id = $1 and delivery_id = $2 order by n`,
+   where workspace_id = $1 and delivery_id = $2
+   union all
+   select attempts, attempted_at, duration_ms, status, error, response from deliveries
+   where workspace_id = $1 and id = $2 and attempted_at is not null
+   order by n`,
 );
 
 export function listAttempts(db: Reader, workspaceId: string, deliveryId: string): Promise<Attempt[]> {

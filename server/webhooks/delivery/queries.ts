@@ -111,7 +111,8 @@ export interface Completion {
 
 /**
  * Every write is fenced by the claim: a worker that woke up after its lease was given away changes nothing. The time of
- * an attempt is the database's now less its duration.
+ * an attempt is the database's now less its duration. The last attempt lies in the delivery's own row, the ones before
+ * it in theirs: so a delivery that succeeds at once is written once.
  */
 const complete = statement<{ id: string }>(
   'deliveries.complete',
@@ -123,24 +124,25 @@ const complete = statement<{ id: string }>(
        next_at = clock_timestamp() + d.retry_in * interval '1 s'
      from done d
      where q.workspace_id = d.workspace_id and q.id = d.id and q.claim_id = d.claim_id and d.retry_in is not null
-     returning q.workspace_id, q.id, q.attempts),
+     returning q.workspace_id, q.id, q.attempts, d.duration_ms, d.status, d.error, d.response),
    gone as (
      delete from delivery_queue q using done d
      where q.workspace_id = d.workspace_id and q.id = d.id and q.claim_id = d.claim_id and d.retry_in is null
      returning q.workspace_id, q.id, q.webhook_id, q.event_id, q.event_type, q.attempts + 1 as attempts, q.created_at,
-       q.redelivery_of, d.delivered),
+       q.redelivery_of, d.delivered, d.duration_ms, d.status, d.error, d.response),
    finished as (
-     insert into deliveries
-       (workspace_id, id, webhook_id, event_id, event_type, state, attempts, created_at, redelivery_of)
-     select workspace_id, id, webhook_id, event_id, event_type,
-       case when delivered then 'delivered' else 'failed' end, attempts, created_at, redelivery_of from gone),
+     insert into deliveries (workspace_id, id, webhook_id, event_id, event_type, state, attempts, created_at,
+       redelivery_of, attempted_at, duration_ms, status, error, response)
+     select workspace_id, id, webhook_id, event_id, event_type, case when delivered then 'delivered' else 'failed' end,
+       attempts, created_at, redelivery_of, clock_timestamp() - duration_ms * interval '1 ms', duration_ms, status,
+       error, response
+     from gone),
    recorded as (
-     select workspace_id, id, attempts from again union all select workspace_id, id, attempts from gone)
-   insert into delivery_attempts (workspace_id, delivery_id, n, at, duration_ms, status, error, response)
-   select r.workspace_id, r.id, r.attempts, clock_timestamp() - d.duration_ms * interval '1 ms', d.duration_ms,
-     d.status, d.error, d.response
-   from recorded r join done d on d.workspace_id = r.workspace_id and d.id = r.id
-   returning delivery_id as id`,
+     insert into delivery_attempts (workspace_id, delivery_id, n, at, duration_ms, status, error, response)
+     select workspace_id, id, attempts, clock_timestamp() - duration_ms * interval '1 ms', duration_ms, status, error,
+       response
+     from again)
+   select id from again union all select id from gone`,
 );
 
 /** The ids that were still ours to complete. */
