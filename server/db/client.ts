@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { listen } from './listen.ts';
@@ -137,24 +138,24 @@ async function runTransaction<T>(
   };
   const tx = {
     query: async <Row>(statement: Statement<Row>, values: unknown[]): Promise<Row[]> =>
-      rowsOf(await client.query(prepared(statement, values))),
+      rowsOf(await together(client).query(prepared(statement, values))),
     queryText: async <Row>(text: string, values: unknown[]): Promise<Row[]> =>
-      rowsOf(await client.query({ text, values })),
+      rowsOf(await together(client).query({ text, values })),
     send(statement: Statement<never>, values: unknown[]) {
-      const done = client.query(prepared(statement, values));
+      const done = together(client).query(prepared(statement, values));
       done.catch(ignore); // looked at before the commit's own answer is believed
       sent.push(done);
     },
     announce: (topic: string) => void topics.add(topic),
   } as Tx;
 
-  const begun = client.query('begin');
+  const begun = together(client).query('begin');
   begun.catch(ignore);
   try {
     const result = await work(tx);
     await begun;
     // Sent together with the last writes. After a failed write PostgreSQL answers this with a rollback.
-    const committed = client.query('commit');
+    const committed = together(client).query('commit');
     committed.catch(ignore);
     await Promise.all(sent);
     if ((await committed).command !== 'COMMIT') throw new Error('the transaction was rolled back');
@@ -170,6 +171,19 @@ async function runTransaction<T>(
       );
     throw error;
   }
+}
+
+/**
+ * What is asked for in one turn goes out in one write. Each write wakes PostgreSQL's process, which on a busy machine
+ * takes the processor from this one: a claim of deliveries was four writes, and they were a fifth of the worker's time.
+ */
+function together<Client extends pg.ClientBase>(client: Client): Client {
+  const { stream } = (client as unknown as { connection: { stream: Socket } }).connection;
+  if (stream.writableCorked === 0) {
+    stream.cork();
+    process.nextTick(() => stream.uncork());
+  }
+  return client;
 }
 
 /** Two requests that took the same rows in opposite order: PostgreSQL ends one, and it may simply run again. */

@@ -22,7 +22,7 @@ const slots = 400;
 const pollMs = 500;
 const completeEvery = { size: 200, delayMs: 10 };
 /** Slots that come free together are filled by one claim. */
-const refillMs = 4;
+const refillMs = 10;
 
 export interface DeliveryWorker {
   wake(): void;
