@@ -1,7 +1,9 @@
 import type { Context } from '../context.ts';
 import { statement } from '../db/client.ts';
 
-const channel = 'inbox_deliveries';
+const channel = 'inbox_work';
+/** The queues of the workers. */
+const topics = ['deliveries', 'outgoing'];
 const quietMs = 10;
 
 const notify = statement<{ sent: unknown }>('queue.notify', `select pg_notify('${channel}', '') as sent`);
@@ -12,16 +14,17 @@ const notify = statement<{ sent: unknown }>('queue.notify', `select pg_notify('$
  */
 export function tellWorkers({ db, log }: Context): () => Promise<void> {
   let timer: NodeJS.Timeout | undefined;
-  const unsubscribe = db.subscribe('deliveries', () => {
+  const tell = () => {
     timer ??= setTimeout(() => {
       timer = undefined;
       db.alone.query(notify, []).catch((error: unknown) => {
         log.warn({ err: error }, 'workers were not told of new work; they look for it by themselves');
       });
     }, quietMs);
-  });
+  };
+  const unsubscribe = topics.map((topic) => db.subscribe(topic, tell));
   return async () => {
-    unsubscribe();
+    for (const stop of unsubscribe) stop();
     clearTimeout(timer);
   };
 }

@@ -3,7 +3,7 @@ import type { Context } from '../../context.ts';
 import { statement } from '../../db/client.ts';
 import { toId } from '../../ids.ts';
 import type { Lanes } from '../../queue/lanes.ts';
-import type { AttemptResult } from './send.ts';
+import type { AttemptResult } from '../../egress/send.ts';
 
 export interface DeliveryMetrics {
   attempt(result: AttemptResult): void;

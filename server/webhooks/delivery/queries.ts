@@ -1,17 +1,15 @@
 import { type Db, type Statement, statement, type Tx } from '../../db/client.ts';
+import type { Lane } from '../../queue/worker.ts';
 
 export const leaseSeconds = 30;
 
-export interface DueLane {
-  workspace_id: string;
-  webhook_id: string;
-  /** Until its first delivery is due; 0 or less: now. */
-  due_in_ms: number;
+/** A webhook that has anything waiting. */
+export interface WaitingLane extends Lane {
   deleted: boolean;
 }
 
 /** One index probe for each webhook that has anything waiting, however much that is. */
-const dueLanes = statement<DueLane>(
+const dueLanes = statement<WaitingLane>(
   'deliveries.due_lanes',
   `with recursive lane as (
      (select workspace_id, webhook_id, next_at from delivery_queue order by webhook_id, next_at, id limit 1)
@@ -19,12 +17,12 @@ const dueLanes = statement<DueLane>(
      select following.* from lane, lateral (
        select workspace_id, webhook_id, next_at from delivery_queue
        where webhook_id > lane.webhook_id order by webhook_id, next_at, id limit 1) following)
-   select lane.workspace_id, lane.webhook_id, w.deleted,
+   select lane.workspace_id, lane.webhook_id as lane, w.deleted,
      (extract(epoch from lane.next_at - clock_timestamp()) * 1000)::float8 as due_in_ms
    from lane join webhooks w on w.workspace_id = lane.workspace_id and w.id = lane.webhook_id`,
 );
 
-export function listLanes(db: Db): Promise<DueLane[]> {
+export function listLanes(db: Db): Promise<WaitingLane[]> {
   return db.alone.query(dueLanes, []);
 }
 
@@ -36,7 +34,8 @@ const lockShared = statement<{ locked: unknown }>(
 export interface ClaimedRow {
   workspace_id: string;
   id: string;
-  webhook_id: string;
+  /** The webhook. */
+  lane: string;
   event_id: string;
   event_type: string;
   attempts: number;
@@ -71,7 +70,7 @@ const claimText = (count: number): string => `
   claimed as (
     update delivery_queue q set claim_id = $3, leased_until = clock_timestamp() + interval '${leaseSeconds} s'
     from picked where q.workspace_id = $1 and q.id = picked.id
-    returning q.workspace_id, q.id, q.webhook_id, q.event_id, q.event_type, q.attempts,
+    returning q.workspace_id, q.id, q.webhook_id as lane, q.event_id, q.event_type, q.attempts,
       extract(epoch from clock_timestamp() - q.created_at)::float8 as age_seconds)
   select claimed.*, e.body, hook.url, hook.sealed_secret, hook.previous as sealed_previous_secret
   from claimed join events e on e.workspace_id = claimed.workspace_id and e.id = claimed.event_id, hook`;
@@ -145,8 +144,8 @@ const complete = statement<{ id: string }>(
    select id from again union all select id from gone`,
 );
 
-/** The ids that were still ours to complete. */
-export async function completeDeliveries(tx: Tx, completions: Completion[]): Promise<Set<string>> {
+/** Returns how many were still ours to complete. */
+export async function completeDeliveries(tx: Tx, completions: Completion[]): Promise<number> {
   const rows = await tx.query(complete, [
     completions.map((c) => c.workspaceId),
     completions.map((c) => c.id),
@@ -158,7 +157,7 @@ export async function completeDeliveries(tx: Tx, completions: Completion[]): Pro
     completions.map((c) => c.error),
     completions.map((c) => c.response),
   ]);
-  return new Set(rows.map(({ id }) => id));
+  return rows.length;
 }
 
 const setFailing = statement<never>(

@@ -1,5 +1,5 @@
 import { type Dispatcher, errors } from 'undici';
-import { refusalOf } from '../../egress/guard.ts';
+import { refusalOf } from './guard.ts';
 
 /** What a tenant is told of a failure: its class, never our internals. */
 export type FailureClass =
