@@ -19,7 +19,7 @@ const options = process.argv.slice(2);
 const slow = options.includes('--slow');
 const flags = options.filter((option) => option.startsWith('-') && option !== '--slow');
 const named = options.filter((option) => !option.startsWith('-'));
-const every = [`{server,test}/**/*.${slow ? 'slow' : 'test'}.ts`];
+const every = [`{server,test,emulator}/**/*.${slow ? 'slow' : 'test'}.ts`];
 const files = globSync(named.length > 0 ? named : every, { cwd: root });
 if (files.length === 0) throw new Error(`no test file is named ${named.join(' ')}`);
 /** Scratch space of this run, gone with it. */
