@@ -8,6 +8,12 @@ import { teamRoutes } from './teams/routes.ts';
 import { templateRoutes } from './templates/routes.ts';
 import { workspaceRoutes } from './workspaces/routes.ts';
 import { inboundRoutes } from './connectors/inbound/routes.ts';
+import { webchatPages } from './connectors/webchat/pages.ts';
+import { webchatRoutes } from './connectors/webchat/routes.ts';
+import { mediaRoutes } from './connectors/media/routes.ts';
+import { createConnectors, stopConnectors } from './connectors/registry.ts';
+import { templateSyncRoutes } from './connectors/templates/routes.ts';
+import { platformWebhookRoutes } from './connectors/webhook/routes.ts';
 import { contactRoutes } from './contacts/routes.ts';
 import { messageRoutes } from './conversations/messages/routes.ts';
 import { conversationRoutes } from './conversations/routes.ts';
@@ -21,7 +27,10 @@ import type { App } from './http/route.ts';
 /** The whole HTTP interface. Every route module stands on one line. */
 export async function createApp(ctx: Context): Promise<App> {
   const app = createServer(ctx);
+  const connectors = createConnectors(ctx);
+  app.addHook('onClose', () => stopConnectors(connectors));
   await operationRoutes(app, ctx);
+  await webchatPages(app, ctx);
   await app.register(
     async (v1) => {
       if (ctx.config.role === 'worker') return; // it answers monitoring, nothing else
@@ -41,6 +50,10 @@ export async function createApp(ctx: Context): Promise<App> {
       webhookRoutes(v1, ctx);
       deliveryRoutes(v1, ctx);
       inboundRoutes(v1, ctx);
+      await webchatRoutes(v1, ctx);
+      await platformWebhookRoutes(v1, ctx, connectors);
+      mediaRoutes(v1, ctx, connectors);
+      templateSyncRoutes(v1, ctx, connectors);
     },
     { prefix: '/v1' },
   );

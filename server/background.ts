@@ -6,6 +6,8 @@ import { sweepIdempotencyKeys } from './http/idempotency.ts';
 import { sweepRateWindows } from './http/rate-limit.ts';
 import { type Loop, startLoop } from './queue/loop.ts';
 import { hearOfWork } from './queue/relay.ts';
+import { startDispatchWorker } from './connectors/dispatch/worker.ts';
+import { syncDueTemplates } from './connectors/templates/sync.ts';
 import { startDeliveryWorker } from './webhooks/delivery/worker.ts';
 
 interface Task {
@@ -20,15 +22,17 @@ const tasks: Task[] = [
   { name: 'roll up counts', everyMs: 500, run: ({ db }) => rollUpCounts(db) },
   { name: 'forget old rate windows', everyMs: 60_000, run: sweepRateWindows },
   { name: 'forget old idempotency keys', everyMs: 60_000, run: sweepIdempotencyKeys },
+  { name: 'sync templates', everyMs: 5_000, run: syncDueTemplates },
   { name: 'keep partitions', everyMs: 600_000, run: keepPartitions },
 ];
 
 /** Starts the tasks; the returned function lets the ones under way finish and starts no other. */
 export function startBackground(ctx: Context): () => Promise<void> {
-  const deliveries = startDeliveryWorker(ctx);
+  const workers = [startDeliveryWorker(ctx), startDispatchWorker(ctx)];
+  const wakeAll = () => workers.forEach(({ wake }) => wake());
   const running = [
-    deliveries,
-    { stop: hearOfWork(ctx, deliveries.wake) },
+    ...workers,
+    { stop: hearOfWork(ctx, wakeAll) },
     ...tasks.map((task) => startTask(ctx, task)),
   ];
   return async () => {

@@ -15,6 +15,9 @@ export interface Config {
   role: 'all' | 'api' | 'worker';
   webhookRetrySeconds: number[];
   webhookTimeoutSeconds: number;
+  channelRetrySeconds: number[];
+  /** Where customers and platforms reach this service; unset: as the request at hand did. */
+  publicUrl: string | undefined;
   egressAllow: string[];
   allowHttpWebhooks: boolean;
   logLevel: LogLevel;
@@ -59,6 +62,8 @@ export function readConfig(env: Environment): Config {
     role: oneOf(env, 'INBOX_ROLE', ['all', 'api', 'worker'], 'all'),
     webhookRetrySeconds: secondsList(env, 'INBOX_WEBHOOK_RETRY_SECONDS', [5, 30, 120, 600, 1800]),
     webhookTimeoutSeconds: seconds(env, 'INBOX_WEBHOOK_TIMEOUT_SECONDS', 10),
+    channelRetrySeconds: secondsList(env, 'INBOX_CHANNEL_RETRY_SECONDS', [2, 10, 60, 300, 900]),
+    publicUrl: origin(env, 'INBOX_PUBLIC_URL'),
     egressAllow: cidrs(env, 'INBOX_EGRESS_ALLOW'),
     allowHttpWebhooks: flag(env, 'INBOX_ALLOW_HTTP_WEBHOOKS'),
     logLevel: oneOf(env, 'INBOX_LOG_LEVEL', logLevels, 'info'),
@@ -104,6 +109,16 @@ function secondsList(env: Environment, name: string, fallback: number[]): number
   const text = env[name];
   if (!text) return fallback;
   return text.split(',').map((part) => seconds({ [name]: part.trim() || 'an empty part' }, name, 0));
+}
+
+function origin(env: Environment, name: string): string | undefined {
+  const text = env[name];
+  if (!text) return undefined;
+  const url = URL.parse(text);
+  if (!url || !/^https?:$/.test(url.protocol) || `${url.origin}/` !== url.href) {
+    throw new ConfigError(`${name} must be an origin such as https://inbox.example.com, not "${text}"`);
+  }
+  return url.origin;
 }
 
 function tlsFiles(env: Environment): Config['tls'] {

@@ -19,6 +19,7 @@ export const prefixes = {
   webhook: 'wh',
   event: 'evt',
   delivery: 'dlv',
+  media: 'med',
 } as const;
 
 export type Kind = keyof typeof prefixes;

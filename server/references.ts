@@ -15,6 +15,7 @@ const nouns: Record<Kind, string> = {
   message: 'message',
   webhook: 'webhook',
   event: 'event',
+  media: 'media',
   delivery: 'delivery',
 };
 

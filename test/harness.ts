@@ -105,12 +105,19 @@ export interface ServiceOptions {
   env?: Record<string, string>;
   /** Another process's database, to stand beside it. */
   url?: string;
+  /** A free one, unless it takes the place of another. */
+  port?: number;
   /** Whom outgoing connections trust, and how names resolve. */
   egress?: EgressOptions;
 }
 
 /** The real server on a free port, on a database of its own. */
-export async function startService({ env = {}, url, egress }: ServiceOptions = {}): Promise<Service> {
+export async function startService({
+  env = {},
+  url,
+  egress,
+  port = 0,
+}: ServiceOptions = {}): Promise<Service> {
   const databaseUrl = url ?? (await createDatabase());
   const config: Config = readConfig({
     DATABASE_URL: databaseUrl,
@@ -129,7 +136,7 @@ export async function startService({ env = {}, url, egress }: ServiceOptions = {
     log,
   };
   const app = await createApp(ctx);
-  const origin = await app.listen({ host: '127.0.0.1', port: 0 });
+  const origin = await app.listen({ host: '127.0.0.1', port });
   const baseUrl = `${origin}/v1`;
   const request = clientFor(baseUrl);
 

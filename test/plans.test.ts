@@ -34,6 +34,10 @@ await client.query(`insert into agents (workspace_id, id, name, role)
 for (const { name, text } of statements) await client.query(`prepare "${name}" as ${text}`);
 
 const reads: Record<string, unknown[]> = {
+  'webchat.find_channel': [channel],
+  'webchat.find_contact': [workspace, channel, 'external_id visitor:7'],
+  'webchat.history': [workspace, channel, oneContact, '00000000-0000-7000-b000-000000001000'],
+  'webchat.news': [workspace, channel, oneContact, `{${oneConversation}}`, '{1000}'],
   'conversations.find': [workspace, oneConversation],
   'contacts.find': [workspace, oneContact],
   'contacts.newest.25': [workspace],
@@ -42,7 +46,7 @@ const reads: Record<string, unknown[]> = {
   'messages.page_descending': [workspace, oneConversation, 500, 50],
   'counts.total': [workspace, 'conversations status=open'],
   'inbound.find_by_phone_or_email': [workspace, '+4915100000042', 'person42@example.com'],
-  'conversations.newest_of_contact': [workspace, oneContact, channel],
+  'conversations.lock_newest': [workspace, oneContact, channel],
 };
 for (const status of ['any', 'open', 'pending', 'resolved', 'snoozed']) {
   reads[`conversations.list.${status}.25`] = [workspace];

@@ -4,7 +4,14 @@ import { unchangeable } from '../unchangeable.ts';
 import type { Vault } from '../vault.ts';
 import { type ChannelRow, insertChannel, lockChannel, updateChannel } from './queries.ts';
 import type { Channel, ChannelUpdate, NewChannel } from './schema.ts';
-import { mergeSettings, openSecrets, sealSecrets, shownSettings } from './settings.ts';
+import {
+  completeSettings,
+  mergeSettings,
+  openSecrets,
+  type Secrets,
+  sealSecrets,
+  shownSettings,
+} from './settings.ts';
 
 /** Settings are checked before, outside the transaction (`checkSettings`). */
 export async function createChannel(
@@ -12,16 +19,17 @@ export async function createChannel(
   workspaceId: string,
   input: NewChannel,
   vault: Vault,
-): Promise<ChannelRow> {
+): Promise<Channel> {
   const nothing = { plain: {}, secrets: {} };
-  const { plain, secrets } = mergeSettings(input.type, nothing, input.settings);
-  return insertChannel(tx, workspaceId, {
+  const { plain, secrets, made } = completeSettings(mergeSettings(input.type, nothing, input.settings));
+  const row = await insertChannel(tx, workspaceId, {
     type: input.type,
     name: input.name,
     after_resolved: input.after_resolved ?? 'reopen',
     settings: plain,
     sealed_settings: sealSecrets(vault, secrets),
   });
+  return channelOf(row, vault, made);
 }
 
 /** Only what the input names changes; within `settings` too. */
@@ -31,13 +39,13 @@ export async function changeChannel(
   id: string,
   input: ChannelUpdate,
   vault: Vault,
-): Promise<ChannelRow | undefined> {
+): Promise<Channel | undefined> {
   const before = await lockChannel(tx, workspaceId, id);
   if (!before) return undefined;
   unchangeable('type', before.type, input.type);
   const stored = { plain: before.settings, secrets: openSecrets(vault, before.sealed_settings) };
-  const { plain, secrets } = mergeSettings(before.type, stored, input.settings);
-  return updateChannel(tx, workspaceId, {
+  const { plain, secrets, made } = completeSettings(mergeSettings(before.type, stored, input.settings));
+  const row = await updateChannel(tx, workspaceId, {
     ...before,
     name: input.name ?? before.name,
     after_resolved: input.after_resolved ?? before.after_resolved,
@@ -45,16 +53,18 @@ export async function changeChannel(
     sealed_settings: sealSecrets(vault, secrets),
     archived: input.archived ?? before.archived,
   });
+  return channelOf(row, vault, made);
 }
 
-export function channelOf(row: ChannelRow, vault: Vault): Channel {
+/** `made`: secrets to show this once. */
+export function channelOf(row: ChannelRow, vault: Vault, made: Secrets = {}): Channel {
   const stored = { plain: row.settings, secrets: openSecrets(vault, row.sealed_settings) };
   return {
     id: toId('channel', row.id),
     type: row.type,
     name: row.name,
     after_resolved: row.after_resolved,
-    settings: shownSettings(row.type, stored),
+    settings: { ...shownSettings(row.type, stored), ...made },
     archived: row.archived,
     created_at: row.created_at,
   };

@@ -31,8 +31,8 @@ export function channelRoutes(app: App, ctx: Context): void {
     async (request, reply) => {
       await checkSettings(ctx.egress, request.body.settings);
       return answerOnce(ctx, request, reply, async (tx) => {
-        const row = await createChannel(tx, request.caller.workspaceId, request.body, ctx.vault);
-        return { status: 201, data: channelOf(row, ctx.vault) };
+        const data = await createChannel(tx, request.caller.workspaceId, request.body, ctx.vault);
+        return { status: 201, data };
       });
     },
   );
@@ -60,10 +60,10 @@ export function channelRoutes(app: App, ctx: Context): void {
     async (request) => {
       const { workspaceId } = request.caller;
       await checkSettings(ctx.egress, request.body.settings);
-      const row = await byId('channel', request.params.id, (id) =>
+      const data = await byId('channel', request.params.id, (id) =>
         ctx.db.transaction((tx) => changeChannel(tx, workspaceId, id, request.body, ctx.vault)),
       );
-      return { data: channelOf(row, ctx.vault) };
+      return { data };
     },
   );
 

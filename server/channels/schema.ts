@@ -40,10 +40,10 @@ const secret = (description: string) =>
   );
 
 const settings = {
-  callback_url: address(
-    '`api`: the HTTPS URL that outgoing messages are for. Kept for the connectors to come; see `status` of messages.',
+  callback_url: address('`api`: the HTTPS URL that outgoing messages are sent to, each as a signed POST.'),
+  secret: secret(
+    '`api`: signs what is sent to `callback_url`. Without one, one is made and shown in that one answer.',
   ),
-  secret: secret('`api`: signs what is sent to `callback_url`.'),
   phone_number_id: setting('`whatsapp`: the number that sends.'),
   business_account_id: setting('`whatsapp`: the account that holds the templates.'),
   api_base_url: address('`whatsapp`: where the Graph API is, when not at its usual HTTPS URL.'),

@@ -1,5 +1,6 @@
 import type { Egress } from '../egress/guard.ts';
 import { invalid } from '../errors.ts';
+import { newSigningSecret } from '../signing-secret.ts';
 import type { Vault } from '../vault.ts';
 import type { SettingsInput } from './schema.ts';
 import { type ChannelType, channelTypes, type PlainSetting, type SecretSetting } from './types.ts';
@@ -30,6 +31,13 @@ export function mergeSettings(
   for (const name of channelTypes[type].settings) put(after.plain, name, named[name]);
   for (const name of channelTypes[type].secrets) put(after.secrets, name, named[name]);
   return after;
+}
+
+/** What is sent to a callback is always signed: where no secret was given, one is made, to be shown once. */
+export function completeSettings({ plain, secrets }: StoredSettings): StoredSettings & { made: Secrets } {
+  if (plain.callback_url === undefined || secrets.secret !== undefined) return { plain, secrets, made: {} };
+  const made = { secret: newSigningSecret() };
+  return { plain, secrets: { ...secrets, ...made }, made };
 }
 
 function put<Name extends string, Value>(

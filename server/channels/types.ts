@@ -1,9 +1,30 @@
+const whatsappMedia = [
+  'image/jpeg',
+  'image/png',
+  'audio/aac',
+  'audio/amr',
+  'audio/mpeg',
+  'audio/mp4',
+  'audio/ogg',
+  'video/mp4',
+  'video/3gpp',
+  'text/plain',
+  'application/pdf',
+  'application/msword',
+  'application/vnd.ms-excel',
+  'application/vnd.ms-powerpoint',
+  'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
+  'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+  'application/vnd.openxmlformats-officedocument.presentationml.presentation',
+];
+
 /** What each kind of channel can do. A new kind is a new row here and a connector. */
 export const channelTypes: Record<ChannelType, ChannelTypeFacts> = {
   api: {
     windowHours: null,
     maxTextLength: 10_000,
     approvesTemplates: false,
+    attachments: { most: 10, types: null },
     settings: ['callback_url'],
     secrets: ['secret'],
   },
@@ -11,6 +32,7 @@ export const channelTypes: Record<ChannelType, ChannelTypeFacts> = {
     windowHours: 24,
     maxTextLength: 4_096,
     approvesTemplates: true,
+    attachments: { most: 1, types: whatsappMedia },
     settings: ['phone_number_id', 'business_account_id', 'api_base_url'],
     secrets: ['access_token', 'app_secret', 'verify_token'],
   },
@@ -18,6 +40,7 @@ export const channelTypes: Record<ChannelType, ChannelTypeFacts> = {
     windowHours: null,
     maxTextLength: 10_000,
     approvesTemplates: false,
+    attachments: { most: 10, types: null },
     settings: ['allowed_origins'],
     secrets: ['identity_secret'],
   },
@@ -31,6 +54,8 @@ export interface ChannelTypeFacts {
   maxTextLength: number;
   /** Whether a platform decides which templates may be sent. */
   approvesTemplates: boolean;
+  /** How many files one message may carry, and of which types; null: any. */
+  attachments: { most: number; types: readonly string[] | null };
   /** Settings that are shown. */
   settings: readonly PlainSetting[];
   /** Settings that are sealed at rest and never shown. */

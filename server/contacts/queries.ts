@@ -16,11 +16,12 @@ export interface ContactRow {
   created_at: string;
 }
 
-const columns = 'c.id, c.name, c.phone, c.email, c.company, c.tags, c.custom_attributes, c.created_at';
+export const contactColumns =
+  'c.id, c.name, c.phone, c.email, c.company, c.tags, c.custom_attributes, c.created_at';
 
 /** Ids by index alone, then the rows of that one page. */
 const pageOfContacts = (idsQuery: string) => `
-  select ${columns} from (${idsQuery}) page
+  select ${contactColumns} from (${idsQuery}) page
   join contacts c on c.workspace_id = $1 and c.id = page.id
   order by c.created_at desc, c.id desc`;
 
@@ -79,7 +80,7 @@ export function searchQueries(workspaceId: string, q: string, tag: string | unde
 
 const find = statement<ContactRow>(
   'contacts.find',
-  `select ${columns} from contacts c where c.workspace_id = $1 and c.id = $2`,
+  `select ${contactColumns} from contacts c where c.workspace_id = $1 and c.id = $2`,
 );
 
 export async function findContact(
@@ -94,7 +95,7 @@ export async function findContact(
 /** With the time after the lock was had: two updates of one contact then tell of themselves in order. */
 const lock = statement<ContactRow & { now: string }>(
   'contacts.lock',
-  `with c as materialized (select ${columns} from contacts c where c.workspace_id = $1 and c.id = $2 for no key update)
+  `with c as materialized (select ${contactColumns} from contacts c where c.workspace_id = $1 and c.id = $2 for no key update)
    select c.*, clock_timestamp() as now from c`,
 );
 

@@ -79,12 +79,12 @@ export async function findConversation(
 }
 
 /** The materialised step is what makes `now` a time after the lock: a plain FOR UPDATE reads the clock before it waits. */
-const lock = statement<ConversationRow>(
-  'conversations.lock',
+const locking = (which: string): string =>
   `with c as materialized (
-     select * from conversations where workspace_id = $1 and id = $2 for no key update)
-   select ${columns} from c ${joins}`,
-);
+     select * from conversations where workspace_id = $1 and id = ${which} for no key update)
+   select ${columns} from c ${joins}`;
+
+const lock = statement<ConversationRow>('conversations.lock', locking('$2'));
 
 export async function lockConversation(
   tx: Tx,
@@ -95,20 +95,42 @@ export async function lockConversation(
   return row;
 }
 
-const newestOfContact = statement<{ id: string }>(
-  'conversations.newest_of_contact',
-  `select id from conversations where workspace_id = $1 and contact_id = $2 and channel_id = $3
-   order by created_at desc, id desc limit 1`,
+const lockNewest = statement<ConversationRow>(
+  'conversations.lock_newest',
+  locking(`(
+    select id from conversations where workspace_id = $1 and contact_id = $2 and channel_id = $3
+    order by created_at desc, id desc limit 1)`),
 );
 
-export async function findNewestConversationId(
-  db: Reader,
+/** Of a contact on a channel. */
+export async function lockNewestConversation(
+  tx: Tx,
   workspaceId: string,
   contactId: string,
   channelId: string,
-): Promise<string | undefined> {
-  const [row] = await db.query(newestOfContact, [workspaceId, contactId, channelId]);
-  return row?.id;
+): Promise<ConversationRow | undefined> {
+  const [row] = await tx.query(lockNewest, [workspaceId, contactId, channelId]);
+  return row;
+}
+
+const lockNewestKnown = statement<ConversationRow>(
+  'conversations.lock_newest_known',
+  locking(`(
+    select n.id from contact_identities i
+    join conversations n on n.workspace_id = i.workspace_id and n.contact_id = i.contact_id and n.channel_id = i.channel_id
+    where i.workspace_id = $1 and i.channel_id = $2 and i.identity = $3
+    order by n.created_at desc, n.id desc limit 1)`),
+);
+
+/** Of whoever is known on a channel by this identity. */
+export async function lockNewestConversationOf(
+  tx: Tx,
+  workspaceId: string,
+  channelId: string,
+  identity: string,
+): Promise<ConversationRow | undefined> {
+  const [row] = await tx.query(lockNewestKnown, [workspaceId, channelId, identity]);
+  return row;
 }
 
 const insert = statement<ConversationRow>(

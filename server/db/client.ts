@@ -43,8 +43,8 @@ export interface Db extends Reader {
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
   /** Calls back after each commit in this process that announced the topic. Returns how to stop. */
   subscribe(topic: string, listener: () => void): () => void;
-  /** Calls back when another process notifies the channel. Returns how to stop. */
-  listen(channel: string, onNotice: () => void): () => Promise<void>;
+  /** Calls back on each NOTIFY of the channel, and without a payload when it begins to listen (again). Returns how to stop. */
+  listen(channel: string, onNotice: (payload?: string) => void): () => Promise<void>;
   close(): Promise<void>;
 }
 

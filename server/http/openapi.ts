@@ -2,6 +2,8 @@ import { pino } from 'pino';
 import { createApp } from '../app.ts';
 import { readConfig } from '../config.ts';
 import type { Context } from '../context.ts';
+import { createEgress } from '../egress/guard.ts';
+import { createMetrics } from '../metrics.ts';
 
 /** The document as `GET /v1/openapi.json` serves it, made without a database and without a network. */
 export async function openapiDocument(): Promise<object> {
@@ -14,9 +16,15 @@ export async function openapiDocument(): Promise<object> {
   }
 }
 
-/** A context whose parts are there but cannot be used: registering routes needs none of them. */
+/** A context whose other parts are there but cannot be used: registering routes needs none of them. */
 function contextWithout(): Context {
-  const known: Partial<Context> = { config: readConfig({}), log: pino({ level: 'silent' }) };
+  const config = readConfig({});
+  const known: Partial<Context> = {
+    config,
+    log: pino({ level: 'silent' }),
+    metrics: createMetrics(),
+    egress: createEgress(config),
+  };
   return new Proxy(known as Context, {
     get: (context, name) => (name in context ? context[name as keyof Context] : unusable(String(name))),
   });

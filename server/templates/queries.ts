@@ -12,13 +12,14 @@ export interface TemplateRow {
   body: string;
   status: TemplateStatus;
   channel_id: string | null;
+  category: string | null;
   archived: boolean;
   created_at: string;
 }
 
-const columns = 'id, name, language, body, status, channel_id, archived, created_at';
+const columns = 'id, name, language, body, status, channel_id, category, archived, created_at';
 
-const count = statement<{ n: number }>(
+export const countTemplates = statement<{ n: number }>(
   'templates.count',
   `select count(*) as n from templates where workspace_id = $1 and (not archived or $2)`,
 );
@@ -29,7 +30,7 @@ export const listTemplates = listingArchivable(
     `select ${columns} from templates where workspace_id = $1 and (not archived or $2)
      order by created_at desc, id desc limit $3::int offset $4::int`,
   ),
-  count,
+  countTemplates,
 );
 
 export const findTemplate = finding(
@@ -57,7 +58,7 @@ const insert = statement<TemplateRow>(
    values ($1, $2, $3, $4, $5, $6, $7) returning ${columns}`,
 );
 
-export type NewTemplateValues = Omit<TemplateRow, 'id' | 'archived' | 'created_at'>;
+export type NewTemplateValues = Omit<TemplateRow, 'id' | 'category' | 'archived' | 'created_at'>;
 
 export async function insertTemplate(
   tx: Tx,
@@ -66,7 +67,7 @@ export async function insertTemplate(
 ): Promise<TemplateRow> {
   const { name, language, body, status, channel_id } = values;
   const [row] = await tx.query(insert, [workspaceId, newUuid(), name, language, body, status, channel_id]);
-  await keepWithinLimit(tx, workspaceId, 'templates', count, [workspaceId, false]);
+  await keepWithinLimit(tx, workspaceId, 'templates', countTemplates, [workspaceId, false]);
   return row!;
 }
 
@@ -82,6 +83,6 @@ export async function updateTemplate(
   { id, name, language, body, status, channel_id, archived }: Omit<TemplateRow, 'created_at'>,
 ): Promise<TemplateRow> {
   const [row] = await tx.query(update, [workspaceId, id, name, language, body, status, channel_id, archived]);
-  if (!archived) await keepWithinLimit(tx, workspaceId, 'templates', count, [workspaceId, false]);
+  if (!archived) await keepWithinLimit(tx, workspaceId, 'templates', countTemplates, [workspaceId, false]);
   return row!;
 }

@@ -23,3 +23,8 @@ function textOf(value: unknown): string | undefined {
     ? String(value)
     : undefined;
 }
+
+/** The names of the placeholders, each once, in the order they first stand in the text. */
+export function placeholdersOf(body: string): string[] {
+  return [...new Set(Array.from(body.matchAll(placeholder), ([, name]) => name!))];
+}

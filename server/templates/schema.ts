@@ -18,6 +18,10 @@ export const Template = Type.Object(
       type: ['string', 'null'],
       description: 'The only channel that may use it; null: every channel.',
     }),
+    category: Type.Unsafe<string | null>({
+      type: ['string', 'null'],
+      description: 'How the platform files it, such as `UTILITY`; null where no platform does.',
+    }),
     archived,
     created_at: Timestamp,
   },

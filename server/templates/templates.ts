@@ -93,6 +93,7 @@ export function templateOf(row: TemplateRow): Template {
     body: row.body,
     status: row.status,
     channel_id: shownChannelId(row),
+    category: row.category,
     archived: row.archived,
     created_at: row.created_at,
   };

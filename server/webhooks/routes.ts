@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import Type from 'typebox';
 import type { Context } from '../context.ts';
 import { invalid, notFound } from '../errors.ts';
@@ -7,6 +6,7 @@ import { type App, dataOf, Deleted, IdParams, listOf, sendPage } from '../http/r
 import { toId } from '../ids.ts';
 import { pageOf } from '../page.ts';
 import { byId } from '../references.ts';
+import { newSigningSecret } from '../signing-secret.ts';
 import {
   countWebhooksLocked,
   deleteWebhook,
@@ -93,7 +93,7 @@ export function webhookRoutes(app: App, ctx: Context): void {
         if ((await countWebhooksLocked(tx, workspaceId)) >= mostWebhooks) {
           throw invalid('url', 'limit', `A workspace can have ${mostWebhooks} webhooks; delete one first`);
         }
-        const secret = newSecret();
+        const secret = newSigningSecret();
         const row = await insertWebhook(tx, workspaceId, {
           url: request.body.url,
           events: [...new Set(request.body.events)],
@@ -122,7 +122,7 @@ export function webhookRoutes(app: App, ctx: Context): void {
     (request, reply) =>
       answerOnce(ctx, request, reply, async (tx) => {
         const { workspaceId } = request.caller;
-        const secret = newSecret();
+        const secret = newSigningSecret();
         const row = await byId('webhook', request.params.id, (id) =>
           rotateSecret(tx, workspaceId, id, ctx.vault.seal(secret)),
         );
@@ -183,9 +183,6 @@ export function webhookRoutes(app: App, ctx: Context): void {
     },
   );
 }
-
-/** `whsec_` and 32 random bytes, as the Standard Webhooks specification writes them. */
-const newSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`;
 
 function webhookOf({ id, url, events, failing_since, created_at }: WebhookRow): Webhook {
   return { id: toId('webhook', id), url, events, failing_since, created_at };

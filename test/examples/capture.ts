@@ -50,7 +50,11 @@ export async function captureExamples(
       operationId,
       title,
       request: { method, path: address, ...(headers && { headers }), ...(body !== undefined && { body }) },
-      answer: { status: answer.status, ...shownHeaders(answer.headers), body: answer.body },
+      answer: {
+        status: answer.status,
+        ...shownHeaders(answer.headers),
+        ...(answer.body !== undefined && { body: answer.body }), // media is bytes
+      },
     });
     return { example, data: answer.body?.data };
   }

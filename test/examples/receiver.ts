@@ -1,4 +1,4 @@
-import { createServer } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { after } from 'node:test';
 import type { Config } from '../../server/config.ts';
@@ -6,12 +6,14 @@ import { createEgress, type Egress } from '../../server/egress/guard.ts';
 
 /**
  * The receivers in the examples have names, and whoever is called by one is here: `down.example.com` answers 503,
- * every other takes what it is sent. No name is looked up and nothing leaves this machine.
+ * `graph.facebook.com` has a template and a photo, every other takes what it is sent. No name is looked up and nothing
+ * leaves this machine.
  */
 export async function startReceiver(config: Config): Promise<Egress> {
   const server = createServer((request, response) => {
     request.resume();
     request.on('end', () => {
+      if (request.headers.host === 'graph.facebook.com') return answerAsPlatform(request.url ?? '', response);
       const isDown = request.headers.host === 'down.example.com';
       response
         .writeHead(isDown ? 503 : 200, { 'content-type': 'text/plain' })
@@ -29,4 +31,23 @@ export async function startReceiver(config: Config): Promise<Egress> {
       socket.once('connect', () => done(null, socket)).once('error', (error) => done(error, null));
     },
   };
+}
+
+function answerAsPlatform(path: string, response: ServerResponse): void {
+  if (path === '/photo') {
+    response.writeHead(200, { 'content-type': 'image/jpeg' }).end('a photo');
+    return;
+  }
+  const template = {
+    id: '594425479261596',
+    name: 'order_shipped',
+    language: 'en_US',
+    category: 'UTILITY',
+    status: 'APPROVED',
+    components: [{ type: 'BODY', text: 'Hello {{1}}, your order {{2}} is on its way.' }],
+  };
+  const isList = path.includes('/message_templates');
+  response
+    .writeHead(200, { 'content-type': 'application/json' })
+    .end(JSON.stringify(isList ? { data: [template] } : { url: 'https://graph.facebook.com/photo' }));
 }

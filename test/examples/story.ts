@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import type { ErrorCode } from '../../server/errors.ts';
 import type { Service, Workspace } from '../harness.ts';
 import type { Tell, Telling } from './capture.ts';
@@ -11,9 +12,13 @@ export async function tellStory(tell: Tell, workspace: Workspace, ended: Ended):
   const settings = await settle(tell);
   const key = await handOutKeys(tell, workspace, settings.ada.id);
   await subscribe(tell, workspace, ended);
-  await converse((operationId, telling) => tell(operationId, { key, ...telling }), settings);
+  const asAda: Tell = (operationId, telling) => tell(operationId, { key, ...telling });
+  const conversationId = await converse(asAda, settings);
+  await receivePhoto(asAda, workspace, settings.whatsapp.id, conversationId);
   await archive(tell, settings);
 }
+
+const appSecret = 'f0e1…';
 
 /** Channels, people and texts. */
 async function settle(tell: Tell) {
@@ -25,7 +30,13 @@ async function settle(tell: Tell) {
     body: {
       type: 'whatsapp',
       name: 'WhatsApp',
-      settings: { phone_number_id: '106540352242922', access_token: 'EAAG…', app_secret: 'f0e1…' },
+      settings: {
+        phone_number_id: '106540352242922',
+        business_account_id: '102290129340398',
+        access_token: 'EAAGm0PX4ZCpsBA',
+        app_secret: appSecret,
+        verify_token: 'long and random',
+      },
     },
   });
   await tell('listChannels');
@@ -55,6 +66,7 @@ async function settle(tell: Tell) {
       body: 'Hello {{name}}, your order {{order}} is on its way.',
     },
   });
+  await tell('syncTemplates', { params: { id: whatsapp.id } });
   await tell('listTemplates');
   await tell('getTemplate', { params: { id: template.id } });
   await tell('updateTemplate', { params: { id: template.id }, body: { name: 'Order shipped' } });
@@ -124,7 +136,7 @@ async function subscribe(tell: Tell, workspace: Workspace, ended: Ended): Promis
 
 type Settings = Awaited<ReturnType<typeof settle>>;
 
-async function converse(tell: Tell, { channel, whatsapp, ada, team, template }: Settings): Promise<void> {
+async function converse(tell: Tell, { channel, whatsapp, ada, team, template }: Settings): Promise<string> {
   const mia = await tell('createContact', {
     headers: { 'Idempotency-Key': 'import-4711' },
     body: {
@@ -211,6 +223,42 @@ async function converse(tell: Tell, { channel, whatsapp, ada, team, template }: 
     params: { conversation_id: outbound.id },
     body: { content: 'Your order has arrived.' },
   });
+  return outbound.id;
+}
+
+/** The customer answers on WhatsApp, which only its platform could tell of. */
+async function receivePhoto(
+  tell: Tell,
+  workspace: Workspace,
+  channelId: string,
+  conversationId: string,
+): Promise<void> {
+  const value = {
+    messaging_product: 'whatsapp',
+    metadata: { display_phone_number: '15550783881', phone_number_id: '106540352242922' },
+    contacts: [{ wa_id: '4915112345678', profile: { name: 'Mia' } }],
+    messages: [
+      {
+        id: 'wamid.HBgNNDkxNTExMjM0NTY3OBUCABIYFjNFQjA',
+        from: '4915112345678',
+        timestamp: '1763199000',
+        type: 'image',
+        image: { id: '1037543291543636', mime_type: 'image/jpeg', caption: 'Is this mine?' },
+      },
+    ],
+  };
+  const raw = JSON.stringify({
+    object: 'whatsapp_business_account',
+    entry: [{ id: '102290129340398', changes: [{ field: 'messages', value }] }],
+  });
+  const signature = createHmac('sha256', appSecret).update(raw).digest('hex');
+  const headers = { 'x-hub-signature-256': `sha256=${signature}` };
+  await workspace.request('POST', `/channels/${channelId}/webhook`, undefined, { raw, headers });
+  const [photo] = await tell('listMessages', {
+    title: 'A message with media',
+    params: { conversation_id: conversationId },
+  });
+  await tell('getMedia', { params: { id: photo.attachments[0].url.split('/').at(-1) } });
 }
 
 async function archive(tell: Tell, settings: Settings): Promise<void> {

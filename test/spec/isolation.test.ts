@@ -15,6 +15,7 @@ import {
   makeTeam,
   makeTemplate,
   makeWebhook,
+  messagesOf,
   patchConversation,
   read,
   receive,
@@ -22,6 +23,7 @@ import {
   webhookUrl,
 } from '../factory.ts';
 import { type Answer, startService, type Workspace } from '../harness.ts';
+import { conversationWith, emulatorEnv, makeWhatsapp } from '../whatsapp.ts';
 
 type Ids = Record<
   | 'conversation'
@@ -34,7 +36,8 @@ type Ids = Record<
   | 'customAttribute'
   | 'key'
   | 'webhook'
-  | 'delivery',
+  | 'delivery'
+  | 'media',
   string
 >;
 type Named = keyof Ids & Kind;
@@ -100,6 +103,8 @@ const operations: Record<string, Operation> = {
     path: 'channel',
     body: () => ({ from: { external_id: 'visitor', phone: '+4915112345678' }, content: 'Hi' }),
   },
+  'POST /channels/:id/sync_templates': { path: 'channel', own: 422 }, // one of type api has none to fetch
+  'GET /media/:id': { path: 'media' },
   'GET /contacts': {},
   'POST /contacts': { body: () => ({ name: 'Ada' }) },
   'GET /contacts/:id': { path: 'contact' },
@@ -137,7 +142,7 @@ const operations: Record<string, Operation> = {
 };
 
 const routes = collectRoutes();
-const service = await startService();
+const service = await startService({ env: emulatorEnv });
 const ours = await service.workspace();
 const theirs = await service.workspace();
 
@@ -158,6 +163,10 @@ async function furnish(ws: Workspace, word: string): Promise<Ids> {
   await patchConversation(ws, conversation.id, { labels: [word], team_id: team.id });
   await sendMessage(ws, conversation.id, { content: word });
   await receive(ws, channel.id, { from: { external_id: 'visitor', phone: '+4915112345678' }, content: word });
+  const { emulator } = await makeWhatsapp(service, ws);
+  const image = { bytes: Buffer.from(word), mime: 'image/png' };
+  await emulator.customerSends({ from: '4915112345679', name: word, image });
+  const [photo] = await messagesOf(ws, (await conversationWith(ws, '+4915112345679')).id);
   const key = await makeApiKey(ws, { name: word });
   const webhook = await makeWebhook(ws);
   const delivery = await create(ws, `/webhooks/${webhook.id}/test`, {});
@@ -173,6 +182,7 @@ async function furnish(ws: Workspace, word: string): Promise<Ids> {
     key: key.id,
     webhook: webhook.id,
     delivery: delivery.id,
+    media: photo.attachments[0].url.split('/').at(-1),
   };
 }
 

@@ -13,6 +13,8 @@ const operations: Record<string, Scope> = {
   'GET /conversations/:conversation_id/messages': 'messages:read',
   'POST /conversations/:conversation_id/messages': 'messages:write',
   'POST /channels/:id/inbound': 'messages:write',
+  'POST /channels/:id/sync_templates': 'settings:write',
+  'GET /media/:id': 'messages:read',
   'GET /contacts': 'contacts:read',
   'POST /contacts': 'contacts:write',
   'GET /contacts/:id': 'contacts:read',
@@ -66,8 +68,17 @@ const operations: Record<string, Scope> = {
   'DELETE /api_keys/:id': 'settings:write',
 };
 
-/** What needs no key under /v1: discovery. */
-const withoutKey = new Set<string>(['GET /openapi.json', 'GET /docs']);
+/** What needs no key under /v1: discovery, and what platforms and visitors' browsers call with a proof of their own. */
+const withoutKey = new Set<string>([
+  'GET /openapi.json',
+  'GET /docs',
+  'GET /channels/:id/webhook',
+  'POST /channels/:id/webhook',
+  'POST /channels/:id/webchat/session',
+  'POST /channels/:id/webchat/messages',
+  'GET /channels/:id/webchat/messages',
+  'GET /channels/:id/webchat/events',
+]);
 
 const routes = collectRoutes();
 const service = await startService();
@@ -91,7 +102,7 @@ test('every operation is listed here with its one scope, and no other is', () =>
   assert.deepEqual(Object.fromEntries(served), operations);
 });
 
-test('only discovery is served under /v1 without a key', () => {
+test('only discovery, and what platforms and visitors call, is served under /v1 without a key', () => {
   const open = registered.filter(({ isPublic }) => isPublic);
   for (const { method, path } of open) {
     const name = `${method} ${path.slice(under.length)}`;

@@ -8,25 +8,25 @@ import { conversationCreated } from '../../conversations/events.ts';
 import { messageCreated } from '../../conversations/messages/events.ts';
 import { appendMessage, checkText, messageOf } from '../../conversations/messages/messages.ts';
 import { findMessage, touchConversation } from '../../conversations/messages/queries.ts';
-import type { Message } from '../../conversations/messages/schema.ts';
+import type { Attachment, Message } from '../../conversations/messages/schema.ts';
 import { systemSender } from '../../conversations/messages/sender.ts';
 import {
   type ConversationRow,
   findConversation,
-  findNewestConversationId,
   insertConversation,
-  lockConversation,
+  lockNewestConversation,
+  lockNewestConversationOf,
 } from '../../conversations/queries.ts';
 import type { Conversation } from '../../conversations/schema.ts';
 import type { Tx } from '../../db/client.ts';
 import { badRequest, invalid } from '../../errors.ts';
 import { fromId } from '../../ids.ts';
 import {
-  findContactIdByIdentity,
   findContactIdByPhoneOrEmail,
   findRepeatedMessage,
   insertExternalId,
   insertIdentity,
+  lockContactByIdentity,
   lockIdentities,
 } from './queries.ts';
 import type { InboundMessage } from './schema.ts';
@@ -38,35 +38,48 @@ export interface Received {
   repeated: boolean;
 }
 
+/** As a request brings it, or as a connector has read it. */
+export interface Incoming extends Omit<InboundMessage, 'attachments'> {
+  /** The function is called once the message is known to be new. */
+  attachments?: Attachment[] | (() => Attachment[]);
+  /** When the customer wrote it, where the platform tells: a reply window counts from then. */
+  sentAt?: Date;
+}
+
 /** A customer's message enters, over whichever channel. Safe to call twice with the same message, and at once. */
 export async function receiveMessage(
   tx: Tx,
   workspaceId: string,
   channel: Pick<ChannelRow, 'id' | 'after_resolved'>,
-  input: InboundMessage,
+  input: Incoming,
 ): Promise<Received> {
   const who = identityOf(input);
-  checkContent(input);
-  await lockIdentities(tx, workspaceId, [
-    ...who.names.map((name) => (name.startsWith('external_id ') ? `${channel.id} ${name}` : name)),
-    ...(input.external_id === undefined ? [] : [`${channel.id} message ${input.external_id}`]),
+  // Most messages come from a customer who has written before: all that takes is asked for in one round trip. The four
+  // run in this order, each seeing what was committed before it. One by one: 534 messages a second; so: 773.
+  const [, repeat, known, newest] = await Promise.all([
+    lockIdentities(tx, workspaceId, [
+      ...who.names.map((name) => (name.startsWith('external_id ') ? `${channel.id} ${name}` : name)),
+      ...(input.external_id === undefined ? [] : [`${channel.id} message ${input.external_id}`]),
+    ]),
+    input.external_id && findRepeatedMessage(tx, workspaceId, channel.id, input.external_id),
+    lockContactByIdentity(tx, workspaceId, channel.id, who.strongest),
+    lockNewestConversationOf(tx, workspaceId, channel.id, who.strongest),
   ]);
-  if (input.external_id !== undefined) {
-    const repeat = await findRepeatedMessage(tx, workspaceId, channel.id, input.external_id);
-    if (repeat) return readBack(tx, workspaceId, repeat.conversation_id, repeat.message_id);
-  }
+  if (repeat) return readBack(tx, workspaceId, repeat.conversation_id, repeat.message_id);
 
-  const contact = await findOrCreateContact(tx, workspaceId, channel.id, who);
-  const conversation = await openConversation(tx, workspaceId, channel, contact.id);
+  const contact = known ?? (await findOrCreateContact(tx, workspaceId, channel.id, who));
+  const found = known ? newest : await lockNewestConversation(tx, workspaceId, contact.id, channel.id);
+  const conversation = await openConversation(tx, workspaceId, channel, contact.id, found);
   const message = appendMessage(tx, workspaceId, conversation, {
     type: 'incoming',
     content: input.content ?? '',
     sender: { type: 'contact', id: contact.id, name: contact.name },
-    attachments: input.attachments ?? [],
+    attachments: typeof input.attachments === 'function' ? input.attachments() : (input.attachments ?? []),
   });
-  conversation.window_from = conversation.now;
   const { id, last_seq, now } = conversation;
-  touchConversation(tx, workspaceId, id, last_seq, now, now);
+  const wroteAt = earlier(input.sentAt?.toISOString() ?? now, now);
+  conversation.window_from = later(conversation.window_from ?? wroteAt, wroteAt);
+  touchConversation(tx, workspaceId, id, last_seq, now, wroteAt);
   if (input.external_id !== undefined) {
     insertExternalId(tx, workspaceId, {
       channelId: channel.id,
@@ -93,7 +106,7 @@ interface Identity {
   displayName: string;
 }
 
-function identityOf({ from }: InboundMessage): Identity {
+function identityOf({ from }: Incoming): Identity {
   const phone = from.phone ?? null;
   const email = from.email ?? null;
   const names = [
@@ -110,7 +123,11 @@ function identityOf({ from }: InboundMessage): Identity {
   return { strongest, names, phone, email, displayName };
 }
 
-function checkContent({ content, attachments }: InboundMessage): void {
+const earlier = (a: string, b: string): string => (a < b ? a : b);
+const later = (a: string, b: string): string => (a > b ? a : b);
+
+/** What a request must bring; a connector has made sure of it by itself. */
+export function checkContent({ content, attachments }: InboundMessage): void {
   if (content === undefined && !attachments?.length) {
     const message = 'content is required unless there are attachments';
     throw badRequest(message, [{ field: 'content', rule: 'required', message }]);
@@ -120,15 +137,14 @@ function checkContent({ content, attachments }: InboundMessage): void {
   }
 }
 
-/** By the identity known on this channel, else the oldest contact with that phone or e-mail, else a new one. */
+/** Not known on this channel yet: the oldest contact with that phone or e-mail, else a new one. */
 async function findOrCreateContact(
   tx: Tx,
   workspaceId: string,
   channelId: string,
   who: Identity,
 ): Promise<ContactRow> {
-  const known = await findContactIdByIdentity(tx, workspaceId, channelId, who.strongest);
-  const id = known ?? (await findContactIdByPhoneOrEmail(tx, workspaceId, who.phone, who.email));
+  const id = await findContactIdByPhoneOrEmail(tx, workspaceId, who.phone, who.email);
   if (id === undefined) {
     const { displayName: name, phone, email } = who;
     const made = await createContact(tx, workspaceId, { name, phone, email });
@@ -136,7 +152,7 @@ async function findOrCreateContact(
     insertIdentity(tx, workspaceId, channelId, who.strongest, contact.id);
     return contact;
   }
-  if (known === undefined) insertIdentity(tx, workspaceId, channelId, who.strongest, id);
+  insertIdentity(tx, workspaceId, channelId, who.strongest, id);
   // One at a time for each contact: the next message then finds the conversation this one opens.
   const contact = await lockContact(tx, workspaceId, id);
   return contact!;
@@ -148,9 +164,8 @@ async function openConversation(
   workspaceId: string,
   channel: Pick<ChannelRow, 'id' | 'after_resolved'>,
   contactId: string,
+  newest: ConversationRow | undefined,
 ): Promise<ConversationRow> {
-  const newestId = await findNewestConversationId(tx, workspaceId, contactId, channel.id);
-  const newest = newestId && (await lockConversation(tx, workspaceId, newestId));
   if (!newest || (newest.status === 'resolved' && channel.after_resolved === 'new')) {
     const row = await insertConversation(tx, workspaceId, {
       channelId: channel.id,

@@ -1,3 +1,4 @@
+import { contactColumns, type ContactRow } from '../../contacts/queries.ts';
 import { statement, type Tx } from '../../db/client.ts';
 
 const lockNames = statement<{ locked: unknown }>(
@@ -45,9 +46,13 @@ export function insertExternalId(
   tx.send(rememberMessage, [workspaceId, channelId, externalId, conversationId, messageId]);
 }
 
-const findByIdentity = statement<{ contact_id: string }>(
-  'inbound.find_by_identity',
-  `select contact_id from contact_identities where workspace_id = $1 and channel_id = $2 and identity = $3`,
+/** One at a time for each contact: the next message then finds the conversation this one opens. */
+const lockByIdentity = statement<ContactRow>(
+  'inbound.lock_contact_by_identity',
+  `select ${contactColumns} from contacts c
+   where c.workspace_id = $1 and c.id = (
+     select contact_id from contact_identities where workspace_id = $1 and channel_id = $2 and identity = $3)
+   for no key update`,
 );
 
 /** Two index probes; an `or` over both columns would read neither index well. */
@@ -67,14 +72,14 @@ const rememberIdentity = statement<never>(
    on conflict (workspace_id, channel_id, identity) do nothing`,
 );
 
-export async function findContactIdByIdentity(
+export async function lockContactByIdentity(
   tx: Tx,
   workspaceId: string,
   channelId: string,
   identity: string,
-) {
-  const [row] = await tx.query(findByIdentity, [workspaceId, channelId, identity]);
-  return row?.contact_id;
+): Promise<ContactRow | undefined> {
+  const [row] = await tx.query(lockByIdentity, [workspaceId, channelId, identity]);
+  return row;
 }
 
 export async function findContactIdByPhoneOrEmail(

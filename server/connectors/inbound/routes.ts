@@ -4,7 +4,7 @@ import { invalid } from '../../errors.ts';
 import { answerOnce } from '../../http/idempotency.ts';
 import { type App, dataOf, IdParams } from '../../http/route.ts';
 import { byId } from '../../references.ts';
-import { receiveMessage } from './inbound.ts';
+import { checkContent, receiveMessage } from './inbound.ts';
 import { InboundMessage, InboundResult } from './schema.ts';
 
 export function inboundRoutes(app: App, ctx: Context): void {
@@ -29,6 +29,7 @@ export function inboundRoutes(app: App, ctx: Context): void {
       return answerOnce(ctx, request, reply, async (tx) => {
         const channel = await byId('channel', request.params.id, (id) => findChannel(tx, workspaceId, id));
         if (channel.archived) throw invalid('id', 'archived', 'This channel is archived');
+        checkContent(request.body);
         const { repeated, ...data } = await receiveMessage(tx, workspaceId, channel, request.body);
         return { status: repeated ? 200 : 201, data };
       });

@@ -8,7 +8,13 @@ import { renderTemplate } from '../../templates/render.ts';
 import type { ConversationRow } from '../queries.ts';
 import { replyWindow } from '../reply-window.ts';
 import { messageCreated } from './events.ts';
-import { insertMessage, type MessageRow, touchConversation } from './queries.ts';
+import {
+  enqueueMessage,
+  insertMessage,
+  type MessageRow,
+  touchConversation,
+  type UsedTemplate,
+} from './queries.ts';
 import type { Attachment, Message, NewMessage } from './schema.ts';
 import { type Sender, senderJson } from './sender.ts';
 
@@ -19,7 +25,7 @@ interface Draft {
   sender: Sender;
   private?: boolean;
   status?: MessageRow['status'];
-  templateId?: string | null;
+  template?: UsedTemplate | null;
   attachments?: Attachment[];
 }
 
@@ -46,7 +52,11 @@ export function appendMessage(
   };
   conversation.last_seq += 1;
   conversation.updated_at = conversation.now;
-  insertMessage(tx, workspaceId, conversation.id, conversation.last_seq, row, draft.templateId ?? null);
+  insertMessage(tx, workspaceId, conversation.id, conversation.last_seq, row, draft.template ?? null);
+  if (row.status === 'queued') {
+    const { id, channel_id: channelId, last_seq: seq } = conversation;
+    enqueueMessage(tx, workspaceId, { id: row.id, channelId, conversationId: id, seq });
+  }
   return messageOf(row);
 }
 
@@ -59,7 +69,7 @@ export async function sendMessage(
   sender: Sender,
   field = '',
 ): Promise<Message> {
-  const { content, templateId } = await outgoingText(tx, workspaceId, conversation, input, field);
+  const { content, template } = await outgoingText(tx, workspaceId, conversation, input, field);
   const isNote = input.private === true;
   const message = appendMessage(tx, workspaceId, conversation, {
     type: 'outgoing',
@@ -67,7 +77,8 @@ export async function sendMessage(
     sender,
     private: isNote,
     status: isNote ? null : conversation.channel_has_outlet ? 'queued' : 'sent',
-    templateId,
+    template,
+    attachments: input.attachments ?? [],
   });
   touchConversation(tx, workspaceId, conversation.id, conversation.last_seq, conversation.updated_at, null);
   messageCreated(tx, workspaceId, conversation, message);
@@ -79,10 +90,14 @@ async function outgoingText(
   tx: Tx,
   workspaceId: string,
   conversation: ConversationRow,
-  { content, template_id, template_variables, private: isNote }: NewMessage,
+  { content, template_id, template_variables, attachments = [], private: isNote }: NewMessage,
   field: string,
-): Promise<{ content: string; templateId: string | null }> {
+): Promise<{ content: string; template: UsedTemplate | null }> {
+  if (!isNote) checkAttachments(attachments, conversation, `${field}attachments`);
   if (template_id !== undefined) {
+    if (attachments.length > 0) {
+      throw invalid(`${field}attachments`, 'template', 'A template cannot carry attachments');
+    }
     if (isNote) throw invalid(`${field}private`, 'template', 'A private note cannot be a template');
     if (content !== undefined) {
       throw invalid(`${field}content`, 'exclusive', `Send ${field}content or ${field}template_id, not both`);
@@ -98,11 +113,13 @@ async function outgoingText(
     checkText(text.content, conversation, `${field}template_variables`);
     return text;
   }
-  if (content === undefined) {
-    const message = `${field}content is required unless ${field}template_id is sent`;
+  if (content === undefined && attachments.length === 0) {
+    const message = `${field}content is required unless ${field}template_id or attachments are sent`;
     throw badRequest(message, [{ field: `${field}content`, rule: 'required', message }]);
   }
-  checkText(content, conversation, `${field}content`);
+  if (content) checkText(content, conversation, `${field}content`);
+  else if (attachments.length === 0)
+    throw invalid(`${field}content`, 'not_blank', `${field}content must not be empty`);
   if (!isNote && !replyWindow(conversation).open) {
     throw invalid(
       `${field}content`,
@@ -110,7 +127,7 @@ async function outgoingText(
       'The customer has not written in the last 24 hours, so this channel takes templates only: send template_id',
     );
   }
-  return { content, templateId: null };
+  return { content: content ?? '', template: null };
 }
 
 /** Counted in characters, not in UTF-16 units; no count is needed where the units already fit. */
@@ -130,6 +147,19 @@ export function checkText(
   }
 }
 
+function checkAttachments(attachments: Attachment[], { channel_type }: ConversationRow, field: string): void {
+  const { most, types } = channelTypes[channel_type].attachments;
+  if (attachments.length > most) {
+    const rule = `takes at most ${most} attachment${most === 1 ? '' : 's'} a message`;
+    throw invalid(field, 'maxItems', `A channel of type ${channel_type} ${rule}`);
+  }
+  for (const [place, { content_type }] of attachments.entries()) {
+    if (types === null || types.includes(content_type.split(';', 1)[0]!.trim().toLowerCase())) continue;
+    const name = `${field}.${place}.content_type`;
+    throw invalid(name, 'content_type', `${name} must be one of ${types.join(', ')} on ${channel_type}`);
+  }
+}
+
 async function templateText(
   tx: Tx,
   workspaceId: string,
@@ -137,7 +167,7 @@ async function templateText(
   templateId: string,
   variables: Record<string, unknown>,
   field: string,
-): Promise<{ content: string; templateId: string }> {
+): Promise<{ content: string; template: UsedTemplate }> {
   const name = `${field}template_id`;
   const template = await referenced(name, 'template', templateId, (id) => findTemplate(tx, workspaceId, id));
   if (template.channel_id !== null && template.channel_id !== conversation.channel_id) {
@@ -155,7 +185,7 @@ async function templateText(
     const list = rendered.missing.join(', ');
     throw invalid(`${field}template_variables`, 'required', `${field}template_variables lacks ${list}`);
   }
-  return { content: rendered.text, templateId: template.id };
+  return { content: rendered.text, template: { id: template.id, variables } };
 }
 
 export function messageOf(row: MessageRow): Message {

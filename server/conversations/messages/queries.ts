@@ -3,6 +3,11 @@ import type { Listing, Page } from '../../page.ts';
 import type { Attachment, DeliveryStatus, MessageType } from './schema.ts';
 import type { Sender } from './sender.ts';
 
+export interface UsedTemplate {
+  id: string;
+  variables: Record<string, unknown>;
+}
+
 export interface MessageRow {
   id: string;
   type: MessageType;
@@ -80,8 +85,8 @@ export async function findMessage(
 const insert = statement<never>(
   'messages.insert',
   `insert into messages (workspace_id, id, conversation_id, seq, type, content, sender_type, sender_id, private, status,
-     template_id, attachments, created_at)
-   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
+     template_id, template_variables, attachments, created_at)
+   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
 );
 
 export function insertMessage(
@@ -90,7 +95,7 @@ export function insertMessage(
   conversationId: string,
   seq: number,
   row: MessageRow,
-  templateId: string | null,
+  template: UsedTemplate | null,
 ): void {
   tx.send(insert, [
     workspaceId,
@@ -103,15 +108,37 @@ export function insertMessage(
     row.sender_id,
     row.private,
     row.status,
-    templateId,
+    template?.id ?? null,
+    template && JSON.stringify(template.variables),
     JSON.stringify(row.attachments),
     row.created_at,
   ]);
 }
 
+const enqueue = statement<never>(
+  'messages.enqueue',
+  `insert into outgoing_queue (workspace_id, id, channel_id, conversation_id, seq, next_at)
+   values ($1, $2, $3, $4, $5, clock_timestamp())`,
+);
+
+/** For the workers that take messages to their platforms. */
+export function enqueueMessage(
+  tx: Tx,
+  workspaceId: string,
+  {
+    id,
+    channelId,
+    conversationId,
+    seq,
+  }: Record<'id' | 'channelId' | 'conversationId', string> & { seq: number },
+): void {
+  tx.send(enqueue, [workspaceId, id, channelId, conversationId, seq]);
+  tx.announce('outgoing');
+}
+
 const touch = statement<never>(
   'messages.touch_conversation',
-  `update conversations set last_seq = $3, updated_at = $4, last_incoming_at = coalesce($5, last_incoming_at)
+  `update conversations set last_seq = $3, updated_at = $4, last_incoming_at = greatest($5, last_incoming_at)
    where workspace_id = $1 and id = $2`,
 );
 

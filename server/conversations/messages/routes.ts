@@ -46,7 +46,7 @@ export function messageRoutes(app: App, ctx: Context): void {
       schema: {
         operationId: 'sendMessage',
         summary: 'Send a message',
-        description: 'Text, a template, or an internal note (`private: true`).',
+        description: 'Text, a template, attachments, or an internal note (`private: true`).',
         tags: ['Messages'],
         params: Params,
         body: NewMessage,
@@ -55,6 +55,9 @@ export function messageRoutes(app: App, ctx: Context): void {
     },
     async (request, reply) => {
       const { workspaceId } = request.caller;
+      for (const [place, { url }] of (request.body.attachments ?? []).entries()) {
+        await ctx.egress.checkUrl(`attachments.${place}.url`, url);
+      }
       return answerOnce(ctx, request, reply, async (tx) => {
         const conversation = await byId('conversation', request.params.conversation_id, (id) =>
           lockConversation(tx, workspaceId, id),

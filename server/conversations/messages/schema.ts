@@ -54,9 +54,17 @@ export const Message = Type.Object(
 export type Message = Static<typeof Message>;
 
 export const NewMessage = Type.Object({
-  content: Type.Optional(Type.String({ description: 'Text. Required unless a template is sent.' })),
+  content: Type.Optional(
+    Type.String({ description: 'Text. Required unless a template or attachments are sent.' }),
+  ),
   template_id: Type.Optional(IdInput('an approved template')),
   template_variables: templateVariables,
+  attachments: Type.Optional(
+    Type.Array(AttachmentInput, {
+      maxItems: 10,
+      description: 'Files to send, by public URL. `content` may be left out then.',
+    }),
+  ),
   private: Type.Optional(Type.Boolean({ default: false, description: 'true: an internal note.' })),
 });
 export type NewMessage = Static<typeof NewMessage>;

@@ -86,7 +86,8 @@ function exampleBlocks({ method, path, operation }: Located, examples: Example[]
   const own = examples.filter(({ operationId }) => operationId === operation.operationId);
   if (own.length === 0) return [panel('Request', curl({ method: method.toUpperCase(), path }, needsKey))];
   return own.map(({ title, request, answer }, place) => {
-    const block = html`${panel('Request', curl(request, needsKey))}${panel(statusLine(answer.status), jsonCode(answer.body))}`;
+    const shown = answer.body === undefined ? 'The bytes' : jsonCode(answer.body);
+    const block = html`${panel('Request', curl(request, needsKey))}${panel(statusLine(answer.status), shown)}`;
     if (own.length === 1) return block;
     const failed = answer.status >= 400 && html` <span class="status">${answer.status}</span>`;
     return html`<details${place === 0 && html` open`}><summary>${title}${failed}</summary>${block}</details>`;

@@ -51,7 +51,8 @@ export const meaningOf: Record<ErrorCode, string> = {
   bad_request:
     'The request does not have the documented shape: unreadable JSON, a missing field, a wrong type, a value outside a list or range.',
   unauthorized: 'The API key is missing or not valid.',
-  forbidden: 'The API key lacks the scope of this operation.',
+  forbidden:
+    'The API key lacks the scope of this operation; where no key is needed, the signature, token or origin is not right.',
   not_found: 'There is no such record in this workspace. The message names what was looked for.',
   validation_error:
     'The shape is right, but the content breaks a rule: a malformed phone number, an id that names nothing, a closed reply window.',

@@ -12,7 +12,9 @@ import { type Examples, examplesFile } from './examples.ts';
 import { operationsOf } from './types.ts';
 
 // One retry, at once: an example of a failed delivery need not take the usual 43 minutes.
-const service = await startService({ env: { INBOX_WEBHOOK_RETRY_SECONDS: '0.01' } });
+const service = await startService({
+  env: { INBOX_WEBHOOK_RETRY_SECONDS: '0.01', INBOX_PUBLIC_URL: 'https://inbox.example.com' },
+});
 service.ctx.egress = await startReceiver(service.ctx.config);
 const worker = startDeliveryWorker(service.ctx);
 const captured = await captureExamples(service, await service.workspace({ name: 'Acme' }), () =>
@@ -44,7 +46,7 @@ test('every example answer, error and event is as its schema says', () => {
     ...committed.operations,
     ...Object.values(committed.errors),
   ]) {
-    assertMatchesSchema(operationId, answer.status, answer.body);
+    if (answer.body !== undefined) assertMatchesSchema(operationId, answer.status, answer.body);
     if (request.body !== undefined && answer.status < 300) assertMatchesRequest(operationId, request.body);
   }
   for (const [type, { post }] of Object.entries(document.webhooks)) {

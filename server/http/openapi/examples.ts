@@ -15,7 +15,7 @@ export interface Example {
   operationId: string;
   title: string;
   request: { method: string; path: string; headers?: Record<string, string>; body?: unknown };
-  answer: { status: number; headers?: Record<string, string>; body: unknown };
+  answer: { status: number; headers?: Record<string, string>; body?: unknown };
 }
 
 export const examplesFile = new URL('examples.json', import.meta.url);

@@ -75,6 +75,7 @@ const kindOf: Record<string, Kind> = {
   labels: 'label',
   custom_attributes: 'customAttribute',
   api_keys: 'key',
+  media: 'media',
 };
 
 /** `/contacts/{id}`: "Id of the contact, `ct_…`." */
@@ -116,6 +117,7 @@ function successText(status: string, isList: boolean): string {
 function errors(operation: Operation, { method, path, scope }: Place): Record<string, Reference> {
   const codes: ErrorCode[] = ['bad_request'];
   if (scope !== undefined) codes.push('unauthorized', 'forbidden');
+  else if (path.includes('{')) codes.push('forbidden'); // a platform or a browser, with a proof of its own
   if (path.includes('{')) codes.push('not_found');
   if (operation.requestBody || isIdempotent(method, scope) || hasContentRule(operation))
     codes.push('validation_error');

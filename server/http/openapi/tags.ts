@@ -25,6 +25,13 @@ export const tags: Tag[] = [
       'What is said in a conversation: `incoming` from the customer, `outgoing` from an agent or bot, `activity` for what ' +
       'the system notes. Internal notes are outgoing messages with `private: true`, which no customer sees.',
   },
+  {
+    name: 'Web chat',
+    description:
+      'What the widget of a `webchat` channel calls from a visitor’s browser, without an API key. A session gives a token that ' +
+      'stands for the visitor on this channel, and the other three ask for it. Of use only to those who build a widget of ' +
+      'their own.',
+  },
   { name: 'Contacts', description: 'The people on the other side.' },
   {
     name: 'Webhooks',
@@ -59,6 +66,12 @@ The [Standard Webhooks](https://www.standardwebhooks.com) headers are sent too, 
     description:
       'What conversations refer to: channels, agents, teams, templates, labels and custom attributes. DELETE archives: ' +
       'history keeps showing the record, nothing new can use it, and PATCH with `archived: false` brings it back.',
+  },
+  {
+    name: 'Channels',
+    description:
+      'What the other side of a channel calls: its platform, or the browser of a visitor. Without an API key: a signature or a ' +
+      'token of its own lets it in.',
   },
   { name: 'API keys', description: 'Who may call, and what they may do.' },
   { name: 'Documentation', description: 'This description, for machines and for people.' },

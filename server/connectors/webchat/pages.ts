@@ -1,0 +1,54 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Context } from '../../context.ts';
+import type { App } from '../../http/route.ts';
+import { demoPage, demoPolicy } from './demo.ts';
+import { assembleWidget, type Script } from './widget.ts';
+
+/** The script that sites put on their pages, and a page to try it on. Outside `/v1`: its address is meant to last. */
+export async function webchatPages(app: App, { config }: Context): Promise<void> {
+  if (config.role === 'worker') return;
+  const script = await assembleWidget();
+  const isPublic = { config: { public: true } } as const;
+
+  app.get('/webchat/widget.js', isPublic, (request, reply) => sendScript(request, reply, script));
+
+  app.get('/webchat/demo', isPublic, (request, reply) => {
+    const { channel } = request.query as { channel?: unknown };
+    return reply
+      .header('content-security-policy', demoPolicy)
+      .header('x-content-type-options', 'nosniff')
+      .header('referrer-policy', 'no-referrer')
+      .header('cache-control', 'no-store')
+      .type('text/html; charset=utf-8')
+      .send(demoPage(typeof channel === 'string' ? channel : '', originOf(request)));
+  });
+}
+
+function sendScript(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { text, gzipped, etag }: Script,
+): FastifyReply {
+  reply
+    .header('etag', etag)
+    .header('cache-control', 'public, max-age=300')
+    .header('vary', 'Accept-Encoding')
+    .header('x-content-type-options', 'nosniff')
+    // For pages that load it with `crossorigin`, or that admit only what says it may be embedded.
+    .header('access-control-allow-origin', '*')
+    .header('cross-origin-resource-policy', 'cross-origin');
+  const known = request.headers['if-none-match']?.split(',').map((tag) => tag.trim().replace(/^W\//, ''));
+  if (known?.includes(etag)) return reply.code(304).send();
+  reply.type('text/javascript; charset=utf-8');
+  if (!takesGzip(request)) return reply.send(text);
+  return reply.header('content-encoding', 'gzip').send(gzipped);
+}
+
+const takesGzip = ({ headers }: FastifyRequest): boolean =>
+  /\bgzip\b(?!\s*;\s*q=0(?:\.0+)?\s*(?:,|$))/i.test(headers['accept-encoding'] ?? '');
+
+/** Where the reader found the page; what is no plain host name is not repeated on it. */
+function originOf({ protocol, host }: FastifyRequest): string {
+  const isPlain = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i.test(host);
+  return `${protocol}://${isPlain ? host : 'inbox.example.com'}`;
+}

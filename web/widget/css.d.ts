@@ -1,0 +1,2 @@
+/** style.css, put before the other parts by the service. */
+declare const css: string;
