@@ -1,4 +1,5 @@
 import type { Context } from './context.ts';
+import { rollUpDays } from './conversations/days.ts';
 import { reopenDueSnoozes } from './conversations/snooze.ts';
 import { rollUpCounts } from './counts/counts.ts';
 import { keepPartitions } from './events/partitions.ts';
@@ -20,6 +21,7 @@ interface Task {
 const tasks: Task[] = [
   { name: 'reopen due snoozes', everyMs: 500, run: reopenDueSnoozes },
   { name: 'roll up counts', everyMs: 500, run: ({ db }) => rollUpCounts(db) },
+  { name: 'roll up days', everyMs: 1_000, run: ({ db }) => rollUpDays(db) },
   { name: 'forget old rate windows', everyMs: 60_000, run: sweepRateWindows },
   { name: 'forget old idempotency keys', everyMs: 60_000, run: sweepIdempotencyKeys },
   { name: 'sync templates', everyMs: 5_000, run: syncDueTemplates },

@@ -45,6 +45,8 @@ const reads: Record<string, unknown[]> = {
   'messages.page_ascending': [workspace, oneConversation, 0, 50],
   'messages.page_descending': [workspace, oneConversation, 500, 50],
   'counts.total': [workspace, 'conversations status=open'],
+  'conversations.list.any.after.25': [workspace, '2026-01-01T00:00:00.000Z', oneConversation],
+  'contacts.newest.after.25': [workspace, '2026-01-01T00:00:00.000Z', oneContact],
   'inbound.find_by_phone_or_email': [workspace, '+4915100000042', 'person42@example.com'],
   'conversations.lock_newest': [workspace, oneContact, channel],
 };
@@ -115,6 +117,8 @@ function scansOf(plan: Plan): string[] {
   return [...(here ? [plan['Relation Name']!] : []), ...(plan.Plans ?? []).flatMap(scansOf)];
 }
 
+const literal = (value: unknown): string =>
+  pg.escapeLiteral(Array.isArray(value) ? `{${value.join(',')}}` : String(value));
 const quote = (value: unknown): string => (typeof value === 'number' ? String(value) : `'${String(value)}'`);
 
 async function measure(): Promise<Map<string, Plan>> {
@@ -126,11 +130,12 @@ async function measure(): Promise<Map<string, Plan>> {
   await client.query('reset plan_cache_mode');
   for (const term of searches) {
     const { rowsText, countText, values } = searchQueries(workspace, term, undefined, {
+      page: 1,
       perPage: 25,
       offset: 0,
     });
     const inline = (text: string) =>
-      text.replace(/\$(\d+)/g, (_, n: string) => pg.escapeLiteral(String(values[Number(n) - 1])));
+      text.replace(/\$(\d+)/g, (_, n: string) => literal(values[Number(n) - 1]));
     plans.set(`search ${term}`, await planOf(inline(rowsText)));
     plans.set(`count ${term}`, await planOf(inline(countText)));
   }

@@ -1,8 +1,8 @@
 import { countOf } from '../counts/counts.ts';
 import { type Db, type Reader, statement, type Tx } from '../db/client.ts';
-import { limitOf, paged, type Slice } from '../db/paged.ts';
+import { limitOf, paged } from '../db/paged.ts';
 import { newUuid } from '../ids.ts';
-import type { Listing, Page } from '../page.ts';
+import { type Listing, momentAndId, type Page, type Position } from '../page.ts';
 import { matching, searchTextOf } from './search.ts';
 
 export interface ContactRow {
@@ -25,16 +25,27 @@ const pageOfContacts = (idsQuery: string) => `
   join contacts c on c.workspace_id = $1 and c.id = page.id
   order by c.created_at desc, c.id desc`;
 
-const newest = paged<ContactRow>('contacts.newest', (slice) =>
-  pageOfContacts(
-    `select id from contacts where workspace_id = $1 order by created_at desc, id desc ${limitOf(slice)}`,
-  ),
-);
+/** With `after`, from there on: two more values. */
+const newest = (after: '' | '.after') =>
+  paged<ContactRow>(`contacts.newest${after}`, (slice) =>
+    pageOfContacts(`select id from contacts
+      where workspace_id = $1 ${after && 'and (created_at, id) < ($2, $3)'}
+      order by created_at desc, id desc ${limitOf(slice)}`),
+  );
 
-const withTag = paged<ContactRow>('contacts.with_tag', (slice) =>
-  pageOfContacts(`select contact_id as id from contact_tags where workspace_id = $1 and tag = $2
-    order by contact_created_at desc, contact_id desc ${limitOf(slice)}`),
-);
+const withTag = (after: '' | '.after') =>
+  paged<ContactRow>(`contacts.with_tag${after}`, (slice) =>
+    pageOfContacts(`select contact_id as id from contact_tags
+      where workspace_id = $1 and tag = $2 ${after && 'and (contact_created_at, contact_id) < ($3, $4)'}
+      order by contact_created_at desc, contact_id desc ${limitOf(slice)}`),
+  );
+
+const lists = {
+  newest: newest(''),
+  newestAfter: newest('.after'),
+  withTag: withTag(''),
+  withTagAfter: withTag('.after'),
+};
 
 export async function listContacts(
   db: Db,
@@ -43,11 +54,21 @@ export async function listContacts(
   page: Page,
 ): Promise<Listing<ContactRow>> {
   if (q !== undefined && q !== '') return searchContacts(db, workspaceId, q, tag, page);
+  const after = momentAndId(page);
+  const newestList = after ? lists.newestAfter : lists.newest;
+  const tagList = after ? lists.withTagAfter : lists.withTag;
   const [rows, total] = await Promise.all([
-    tag === undefined ? newest(db, [workspaceId], page) : withTag(db, [workspaceId, tag], page),
+    tag === undefined
+      ? newestList(db, [workspaceId, ...(after ?? [])], page)
+      : tagList(db, [workspaceId, tag, ...(after ?? [])], page),
     countOf(db, workspaceId, tag === undefined ? 'contacts' : `contacts tag=${tag}`),
   ]);
-  return { rows, total };
+  return { rows, total, position: positionOf(rows) };
+}
+
+function positionOf(rows: ContactRow[]): Position | undefined {
+  const last = rows.at(-1);
+  return last && [last.created_at, last.id];
 }
 
 /** Planned anew for each term: how rare it is decides the plan, and a prepared one cannot know. */
@@ -58,23 +79,26 @@ async function searchContacts(
   tag: string | undefined,
   page: Page,
 ): Promise<Listing<ContactRow>> {
-  const { rowsText, countText, values } = searchQueries(workspaceId, q, tag, page);
+  const { rowsText, rowValues, countText, values } = searchQueries(workspaceId, q, tag, page);
   const [rows, [counted]] = await Promise.all([
-    db.alone.queryText<ContactRow>(rowsText, values),
+    db.alone.queryText<ContactRow>(rowsText, rowValues),
     db.alone.queryText<{ n: number }>(countText, values),
   ]);
-  return { rows, total: counted?.n ?? 0 };
+  return { rows, total: counted?.n ?? 0, position: positionOf(rows) };
 }
 
-export function searchQueries(workspaceId: string, q: string, tag: string | undefined, slice: Slice) {
+export function searchQueries(workspaceId: string, q: string, tag: string | undefined, page: Page) {
   const values: unknown[] = [workspaceId];
   let condition = `workspace_id = $1 and ${matching(q, values)}`;
   if (tag !== undefined) condition += ` and tags @> array[$${values.push(tag)}]::text[]`;
+  const after = momentAndId(page);
+  const here = after ? `and (created_at, id) < ($${values.length + 1}, $${values.length + 2})` : '';
   return {
-    rowsText: pageOfContacts(`select id from contacts where ${condition}
-      order by created_at desc, id desc ${limitOf(slice)}`),
+    rowsText: pageOfContacts(`select id from contacts where ${condition} ${here}
+      order by created_at desc, id desc ${limitOf(page)}`),
     countText: `select count(*) as n from contacts where ${condition}`,
     values,
+    rowValues: [...values, ...(after ?? [])],
   };
 }
 

@@ -27,8 +27,8 @@ export function contactRoutes(app: App, ctx: Context): void {
     },
     async (request, reply) => {
       const page = pageOf(request.query, defaultPerPage);
-      const { rows, total } = await listContacts(ctx.db, request.caller.workspaceId, request.query, page);
-      return sendPage(request, reply, page, { rows: rows.map(contactOf), total });
+      const found = await listContacts(ctx.db, request.caller.workspaceId, request.query, page);
+      return sendPage(request, reply, page, { ...found, rows: found.rows.map(contactOf) });
     },
   );
 

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { pageQuery } from '../page.ts';
+import { cursorQuery, pageQuery } from '../page.ts';
 import { emailRule, Id, Name, NameList, NullableText, phoneRule, Timestamp } from '../schema.ts';
 
 export const Contact = Type.Object(
@@ -47,4 +47,5 @@ export const ContactQuery = Type.Object({
   ),
   tag: Type.Optional(Type.String({ maxLength: 255, description: 'Only contacts with this tag.' })),
   ...pageQuery(defaultPerPage),
+  ...cursorQuery,
 });

@@ -1,7 +1,8 @@
 import { countOf } from '../counts/counts.ts';
 import type { Db } from '../db/client.ts';
 import { limitOf, paged, type Slice } from '../db/paged.ts';
-import type { Listing, Page } from '../page.ts';
+import { type Listing, momentAndId, type Page, type Position } from '../page.ts';
+import { skipDays } from './days.ts';
 import { type SummaryRow, summaryColumns, summaryJoins } from './queries.ts';
 import { type Status, statuses } from './schema.ts';
 
@@ -26,14 +27,34 @@ export async function listConversations(
   const { contactId, teamId, label, updatedSince } = filters;
   if ((contactId ?? teamId ?? label ?? updatedSince) !== undefined)
     return listNarrowed(db, workspaceId, filters, page);
-  const values: unknown[] = [workspaceId];
-  if (filters.channelId) values.push(filters.channelId);
-  if (filters.assigneeId !== undefined) values.push(filters.assigneeId ?? none);
   const [rows, total] = await Promise.all([
-    preparedList(filters)(db, values, page),
+    rowsOf(db, workspaceId, filters, page),
     countOf(db, workspaceId, countScope(filters)),
   ]);
-  return { rows, total };
+  return { rows, total, position: positionOf(rows) };
+}
+
+async function rowsOf(db: Db, workspaceId: string, filters: Filters, page: Page): Promise<SummaryRow[]> {
+  const { status, channelId, assigneeId } = filters;
+  const values: unknown[] = [workspaceId];
+  if (channelId) values.push(channelId);
+  if (assigneeId !== undefined) values.push(assigneeId ?? none);
+  const after = momentAndId(page);
+  if (after) return preparedList(filters, 'after')(db, [...values, ...after], page);
+  if (page.offset < deep || values.length > 1) return preparedList(filters)(db, values, page);
+  const start = await skipDays(db, workspaceId, status ? [status] : statuses, page.offset);
+  if (!start) return [];
+  const slice = { perPage: page.perPage, offset: start.offset };
+  const text = pageOfConversations(idsQuery(status, ['updated_at < $2'], slice));
+  return db.alone.queryText<SummaryRow>(text, [workspaceId, start.before]);
+}
+
+/** From here on adding up days costs less than reading past so many rows. */
+const deep = 2_000;
+
+function positionOf(rows: SummaryRow[]): Position | undefined {
+  const last = rows.at(-1);
+  return last && [last.updated_at, last.id];
 }
 
 /** The name the database's triggers count this combination under. */
@@ -50,13 +71,15 @@ const none = '00000000-0000-0000-0000-000000000000';
 
 const prepared = new Map<string, ReturnType<typeof paged<SummaryRow>>>();
 
-const nameOf = (status: Status | undefined, byChannel: boolean, byAssignee: boolean): string =>
-  ['conversations.list', status ?? 'any', byChannel ? 'channel' : '', byAssignee ? 'assignee' : '']
+type From = '' | 'after';
+
+const nameOf = (status: Status | undefined, byChannel: boolean, byAssignee: boolean, from: From): string =>
+  ['conversations.list', status ?? 'any', byChannel ? 'channel' : '', byAssignee ? 'assignee' : '', from]
     .filter((part) => part !== '')
     .join('.');
 
-const preparedList = ({ status, channelId, assigneeId }: Filters) =>
-  prepared.get(nameOf(status, channelId !== undefined, assigneeId !== undefined))!;
+const preparedList = ({ status, channelId, assigneeId }: Filters, from: From = '') =>
+  prepared.get(nameOf(status, channelId !== undefined, assigneeId !== undefined, from))!;
 
 /** Ids by index alone, then the rows of that one page. */
 function pageOfConversations(ids: string): string {
@@ -101,29 +124,36 @@ async function listNarrowed(
         and cl.label_id = (select l.id from labels l where l.workspace_id = $1 and l.name = ${p}))`,
   );
   const ofStatus = filters.status ? [filters.status] : statuses;
+  const after = momentAndId(page);
+  const here = after ? [`(updated_at, id) < ($${values.length + 1}, $${values.length + 2})`] : [];
+  const ids = idsQuery(filters.status, [...conditions, ...here], page);
   const [rows, [counted]] = await Promise.all([
-    db.alone.queryText<SummaryRow>(pageOfConversations(idsQuery(filters.status, conditions, page)), values),
+    db.alone.queryText<SummaryRow>(pageOfConversations(ids), [...values, ...(after ?? [])]),
     db.alone.queryText<{ n: number }>(
       `select count(*) as n from conversations
        where ${['workspace_id = $1', `status in ('${ofStatus.join("','")}')`, ...conditions].join(' and ')}`,
       values,
     ),
   ]);
-  return { rows, total: counted?.n ?? 0 };
+  return { rows, total: counted?.n ?? 0, position: positionOf(rows) };
 }
 
 for (const status of [undefined, ...statuses]) {
   for (const byChannel of [false, true]) {
     for (const byAssignee of [false, true]) {
-      const name = nameOf(status, byChannel, byAssignee);
       const conditions = [
         ...(byChannel ? ['channel_id = $2'] : []),
         ...(byAssignee ? [`assignee_or_none = $${byChannel ? 3 : 2}`] : []),
       ];
-      prepared.set(
-        name,
-        paged(name, (slice) => pageOfConversations(idsQuery(status, conditions, slice))),
-      );
+      const next = conditions.length + 2;
+      for (const from of ['', 'after'] as const) {
+        const name = nameOf(status, byChannel, byAssignee, from);
+        const all = from ? [...conditions, `(updated_at, id) < ($${next}, $${next + 1})`] : conditions;
+        prepared.set(
+          name,
+          paged(name, (slice) => pageOfConversations(idsQuery(status, all, slice))),
+        );
+      }
     }
   }
 }

@@ -41,10 +41,10 @@ export function conversationRoutes(app: App, ctx: Context): void {
     async (request, reply) => {
       const page = pageOf(request.query, defaultPerPage);
       const filters = filtersOf(request.query);
-      const { rows, total } = filters
+      const found = filters
         ? await listConversations(ctx.db, request.caller.workspaceId, filters, page)
-        : { rows: [], total: 0 };
-      return sendPage(request, reply, page, { rows: rows.map(summaryOf), total });
+        : { rows: [], total: 0, position: undefined };
+      return sendPage(request, reply, page, { ...found, rows: found.rows.map(summaryOf) });
     },
   );
 

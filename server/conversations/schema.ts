@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { pageQuery } from '../page.ts';
+import { cursorQuery, pageQuery } from '../page.ts';
 import {
   Id,
   IdInput,
@@ -119,5 +119,6 @@ export const ConversationQuery = Type.Object({
     }),
   ),
   ...pageQuery(defaultPerPage),
+  ...cursorQuery,
 });
 export type ConversationQuery = Static<typeof ConversationQuery>;

@@ -56,11 +56,27 @@ export function sendPage<Row>(
   request: FastifyRequest,
   reply: FastifyReply,
   page: Page,
-  { rows, total }: Listing<Row>,
+  listing: Listing<Row>,
 ) {
-  const meta = metaOf(page, total);
-  reply.header('link', linkHeader(request.url, page.page, meta.total_pages));
-  return { data: rows, meta };
+  const meta = metaOf(page, listing);
+  reply.header(
+    'link',
+    page.after
+      ? cursorLinks(request.url, meta.next_cursor)
+      : linkHeader(request.url, page.page, meta.total_pages),
+  );
+  return { data: listing.rows, meta };
+}
+
+/** Of a walk only the next step is known. */
+function cursorLinks(url: string, nextCursor: string | null | undefined): string {
+  const [path, query] = url.split('?', 2);
+  const parameters = new URLSearchParams(query);
+  parameters.delete('cursor');
+  const first = `<${path}?${parameters.toString()}>; rel="first"`;
+  if (!nextCursor) return first;
+  parameters.set('cursor', nextCursor);
+  return `${first}, <${path}?${parameters.toString()}>; rel="next"`;
 }
 
 /** `Link: </v1/contacts?page=2>; rel="next", …` with every other parameter kept. */

@@ -81,7 +81,9 @@ test('GET /contacts with q and tag lists what matches both', async () => {
 test('a search is paged and its total is that of all pages', async () => {
   const path = '/contacts?q=example&per_page=2';
   const first = (await ws.request('GET', path)).body;
-  assert.deepEqual(first.meta, { total: 3, page: 1, per_page: 2, total_pages: 2 });
+  const { next_cursor, ...pages } = first.meta;
+  assert.deepEqual(pages, { total: 3, page: 1, per_page: 2, total_pages: 2 });
+  assert.equal(typeof next_cursor, 'string');
   const second = (await ws.request('GET', `${path}&page=2`)).body;
   const names = [...first.data, ...second.data].map(({ name }) => name);
   assert.deepEqual(names, ['100% Cotton', 'ÉMILE Zola', 'Ada Lovelace']);

@@ -47,7 +47,8 @@ for (const path of lists) {
     assert.equal(status, 200);
     assert.deepEqual(Object.keys(body), ['data', 'meta']);
     assert.ok(Array.isArray(body.data));
-    assert.deepEqual(Object.keys(body.meta), ['total', 'page', 'per_page', 'total_pages']);
+    const walkable = /conversations|contacts/.test(path) ? ['next_cursor'] : [];
+    assert.deepEqual(Object.keys(body.meta), ['total', 'page', 'per_page', 'total_pages', ...walkable]);
   });
 }
 

@@ -283,7 +283,7 @@ for (const [operation, { path, query = {}, body, ids = {} }] of Object.entries(o
       for (const id of candidates(kind)) {
         const { status, body } = await send(operation, { query: `?${name}=${id}` });
         assert.equal(status, 200);
-        assert.deepEqual(body, { data: [], meta: { total: 0, page: 1, per_page: 25, total_pages: 0 } });
+        assert.deepEqual([body.data, body.meta.total], [[], 0]);
       }
     });
   }
@@ -304,7 +304,7 @@ test('their words find nothing: q, tag and label', async () => {
     '/conversations?label=theirword',
   ]) {
     const { body } = await ours.request('GET', query);
-    assert.deepEqual(body, { data: [], meta: { total: 0, page: 1, per_page: 25, total_pages: 0 } });
+    assert.deepEqual([body.data, body.meta.total], [[], 0]);
   }
 });
 

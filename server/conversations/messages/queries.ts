@@ -1,5 +1,5 @@
 import { type Reader, statement, type Tx } from '../../db/client.ts';
-import type { Listing, Page } from '../../page.ts';
+import { badCursor, type Listing, type Page } from '../../page.ts';
 import type { Attachment, DeliveryStatus, MessageType } from './schema.ts';
 import type { Sender } from './sender.ts';
 
@@ -22,6 +22,8 @@ export interface MessageRow {
   created_at: string;
 }
 
+type PageRow = { last_seq: number; seq: number | null } & Partial<MessageRow>;
+
 /** Names are read where they live: a contact or agent renamed later has the new name on old messages too. */
 const columns = `m.id, m.type, m.content, m.sender_type, m.sender_id, m.attachments, m.private, m.status, m.error,
   m.created_at, coalesce(
@@ -35,19 +37,28 @@ const columns = `m.id, m.type, m.content, m.sender_type, m.sender_id, m.attachme
  * Messages of a conversation are numbered from 1 without a gap, so any page is one index range and the last number is
  * the total. No row: no such conversation. A row without a message: a page past the end.
  */
-const pageAscending = statement<{ last_seq: number } & Partial<MessageRow>>(
+const pageAscending = statement<PageRow>(
   'messages.page_ascending',
-  `select c.last_seq, ${columns} from conversations c
+  `select c.last_seq, m.seq, ${columns} from conversations c
    left join messages m on m.workspace_id = c.workspace_id and m.conversation_id = c.id
      and m.seq > $3 and m.seq <= $3 + $4
    where c.workspace_id = $1 and c.id = $2 order by m.seq`,
 );
 
-const pageDescending = statement<{ last_seq: number } & Partial<MessageRow>>(
+const pageDescending = statement<PageRow>(
   'messages.page_descending',
-  `select c.last_seq, ${columns} from conversations c
+  `select c.last_seq, m.seq, ${columns} from conversations c
    left join messages m on m.workspace_id = c.workspace_id and m.conversation_id = c.id
      and m.seq > c.last_seq - $3 - $4 and m.seq <= c.last_seq - $3
+   where c.workspace_id = $1 and c.id = $2 order by m.seq desc`,
+);
+
+/** From a message backwards; its number stays where it is when others come. */
+const pageBefore = statement<PageRow>(
+  'messages.page_before',
+  `select c.last_seq, m.seq, ${columns} from conversations c
+   left join messages m on m.workspace_id = c.workspace_id and m.conversation_id = c.id
+     and m.seq >= $3::int - $4::int and m.seq < $3::int
    where c.workspace_id = $1 and c.id = $2 order by m.seq desc`,
 );
 
@@ -57,15 +68,29 @@ export async function listMessages(
   workspaceId: string,
   conversationId: string,
   order: 'asc' | 'desc',
-  { perPage, offset }: Page,
+  page: Page,
 ): Promise<Listing<MessageRow> | undefined> {
-  const statement = order === 'asc' ? pageAscending : pageDescending;
-  const rows = await db.query(statement, [workspaceId, conversationId, offset, perPage]);
-  if (rows[0] === undefined) return undefined;
+  const after = numberAfter(page);
+  const backwards = after === undefined ? pageDescending : pageBefore;
+  const statement = order === 'asc' ? pageAscending : backwards;
+  const found = await db.query(statement, [workspaceId, conversationId, after ?? page.offset, page.perPage]);
+  if (found[0] === undefined) return undefined;
+  const rows = found.filter((row): row is typeof row & MessageRow => row.id !== null);
+  const last = found.at(-1)?.seq;
   return {
-    rows: rows.filter((row): row is typeof row & MessageRow => row.id !== null),
-    total: rows[0].last_seq,
+    rows,
+    total: found[0].last_seq,
+    position: last && last !== (order === 'asc' ? found[0].last_seq : 1) ? [String(last)] : undefined,
   };
+}
+
+/** The number of the message that a cursor stands at. */
+function numberAfter({ after }: Page): number | undefined {
+  if (!after) return undefined;
+  if (after.length !== 1 || !/^\d{1,9}$/.test(after[0])) {
+    throw badCursor('cursor', 'cursor must be a next_cursor that this list gave');
+  }
+  return Number(after[0]);
 }
 
 const findOne = statement<MessageRow>(

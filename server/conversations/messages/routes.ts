@@ -32,10 +32,10 @@ export function messageRoutes(app: App, ctx: Context): void {
     async (request, reply) => {
       const page = pageOf(request.query, defaultPerPage);
       const { workspaceId } = request.caller;
-      const { rows, total } = await byId('conversation', request.params.conversation_id, (id) =>
+      const found = await byId('conversation', request.params.conversation_id, (id) =>
         listMessages(ctx.db, workspaceId, id, request.query.order ?? 'asc', page),
       );
-      return sendPage(request, reply, page, { rows: rows.map(messageOf), total });
+      return sendPage(request, reply, page, { ...found, rows: found.rows.map(messageOf) });
     },
   );
 

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { pageQuery } from '../../page.ts';
+import { cursorQuery, pageQuery } from '../../page.ts';
 import { Id, IdInput, Timestamp } from '../../schema.ts';
 import { templateVariables } from '../schema.ts';
 
@@ -81,4 +81,5 @@ export const MessageQuery = Type.Object({
     }),
   ),
   ...pageQuery(defaultPerPage),
+  ...cursorQuery,
 });
