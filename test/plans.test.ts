@@ -71,6 +71,7 @@ async function grow(from: number, to: number): Promise<void> {
             case when i < 5 then '+49997770000' else '+4915100000' end || lpad(i::text, 3, '0') as phone,
             case when i < 5 then 'rareperson' else 'person' end || i || '@example.com' as email
           from generate_series(${from}, ${to - 1}) i) person`);
+  await client.query(`update contacts set digits = contact_digits(workspace_id, search) where digits = '{}'`);
   await client.query(`insert into contact_tags (workspace_id, tag, contact_created_at, contact_id)
     select workspace_id, tags[1], created_at, id from contacts on conflict do nothing`);
   await client.query(`insert into conversations

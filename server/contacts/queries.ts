@@ -3,7 +3,7 @@ import { type Db, type Reader, statement, type Tx } from '../db/client.ts';
 import { limitOf, paged } from '../db/paged.ts';
 import { newUuid } from '../ids.ts';
 import { type Listing, momentAndId, type Page, type Position } from '../page.ts';
-import { matching, searchTextOf } from './search.ts';
+import { digitsOf, matching, searchTextOf } from './search.ts';
 
 export interface ContactRow {
   id: string;
@@ -89,7 +89,7 @@ async function searchContacts(
 
 export function searchQueries(workspaceId: string, q: string, tag: string | undefined, page: Page) {
   const values: unknown[] = [workspaceId];
-  let condition = `workspace_id = $1 and ${matching(q, values)}`;
+  let condition = `workspace_id = $1 and ${matching(workspaceId, q, values)}`;
   if (tag !== undefined) condition += ` and tags @> array[$${values.push(tag)}]::text[]`;
   const after = momentAndId(page);
   const here = after ? `and (created_at, id) < ($${values.length + 1}, $${values.length + 2})` : '';
@@ -131,8 +131,8 @@ export async function lockContact(tx: Tx, workspaceId: string, id: string) {
 const insert = statement<{ created_at: string }>(
   'contacts.insert',
   `with made as (
-     insert into contacts (workspace_id, id, name, phone, email, company, tags, custom_attributes, search)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9) returning created_at),
+     insert into contacts (workspace_id, id, name, phone, email, company, tags, custom_attributes, search, digits)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) returning created_at),
    tagged as (
      insert into contact_tags (workspace_id, tag, contact_created_at, contact_id)
      select $1, tag, created_at, $2 from made, unnest($7::text[]) tag)
@@ -150,7 +150,8 @@ export async function insertContact(tx: Tx, workspaceId: string, values: Contact
 const update = statement<never>(
   'contacts.update',
   `with changed as (
-     update contacts set name = $3, phone = $4, email = $5, company = $6, tags = $7, custom_attributes = $8, search = $9
+     update contacts set name = $3, phone = $4, email = $5, company = $6, tags = $7, custom_attributes = $8, search = $9,
+       digits = $10
      where workspace_id = $1 and id = $2 returning created_at),
    untagged as (
      delete from contact_tags where workspace_id = $1 and contact_id = $2 and tag <> all ($7::text[]))
@@ -165,6 +166,7 @@ export function updateContact(tx: Tx, workspaceId: string, id: string, values: C
 
 function parameters(workspaceId: string, id: string, contact: ContactValues): unknown[] {
   const { name, phone, email, company, tags, custom_attributes } = contact;
+  const search = searchTextOf(contact);
   return [
     workspaceId,
     id,
@@ -174,6 +176,7 @@ function parameters(workspaceId: string, id: string, contact: ContactValues): un
     company,
     tags,
     JSON.stringify(custom_attributes),
-    searchTextOf(contact),
+    search,
+    digitsOf(workspaceId, search),
   ];
 }

@@ -1,4 +1,4 @@
-import { searchTextOf } from '../../contacts/search.ts';
+import { digitsOf, searchTextOf } from '../../contacts/search.ts';
 import { copyRow, text, textArray } from './copy-text.ts';
 import { companies, type Locale, locales, mailDomains, tags } from './people.ts';
 import type { Language } from './phrases.ts';
@@ -26,7 +26,7 @@ export interface ContactPlan {
 }
 
 export const contactColumns =
-  'contacts (workspace_id, id, name, phone, email, company, tags, custom_attributes, search, created_at)';
+  'contacts (workspace_id, id, name, phone, email, company, tags, custom_attributes, search, digits, created_at)';
 export const contactTagColumns = 'contact_tags (workspace_id, tag, contact_created_at, contact_id)';
 
 export function contactRows(
@@ -39,6 +39,7 @@ export function contactRows(
   for (let i = from; i < to; i++) {
     const contact = contactAt(plan, i);
     const { id, name, phone, email, company, tags, attributes, createdAt } = contact;
+    const search = searchTextOf(contact);
     contacts.push(
       copyRow([
         plan.workspaceId,
@@ -49,7 +50,8 @@ export function contactRows(
         text(company),
         textArray(tags),
         attributes,
-        text(searchTextOf(contact)),
+        text(search),
+        `{${digitsOf(plan.workspaceId, search).join(',')}}`,
         createdAt,
       ]),
     );
