@@ -30,7 +30,6 @@ export async function createApp(ctx: Context): Promise<App> {
   const connectors = createConnectors(ctx);
   app.addHook('onClose', () => stopConnectors(connectors));
   await operationRoutes(app, ctx);
-  await webchatPages(app, ctx);
   await app.register(
     async (v1) => {
       if (ctx.config.role === 'worker') return; // it answers monitoring, nothing else
@@ -51,6 +50,7 @@ export async function createApp(ctx: Context): Promise<App> {
       deliveryRoutes(v1, ctx);
       inboundRoutes(v1, ctx);
       await webchatRoutes(v1, ctx);
+      await webchatPages(v1);
       await platformWebhookRoutes(v1, ctx, connectors);
       mediaRoutes(v1, ctx, connectors);
       templateSyncRoutes(v1, ctx, connectors);

@@ -218,10 +218,10 @@ test('a team has name and archived', async () => {
   assert.deepEqual(await read(ws, `/teams/${id}`), { id, created_at, ...rest });
 });
 
-test('a template has name, language, body, status, channel_id and archived', async () => {
+test('a template has name, language, body, status, channel_id, category and archived', async () => {
   const fields = { name: 'hi', language: 'de', body: 'Hallo {{1}}', status: 'approved' };
   const { id, created_at, ...rest } = await makeTemplate(ws, fields);
-  assert.deepEqual(rest, { ...fields, channel_id: null, archived: false });
+  assert.deepEqual(rest, { ...fields, channel_id: null, category: null, archived: false });
   assert.deepEqual(await read(ws, `/templates/${id}`), { id, created_at, ...rest });
 });
 

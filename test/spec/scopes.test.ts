@@ -70,6 +70,8 @@ const operations: Record<string, Scope> = {
 
 /** What needs no key under /v1: discovery, and what platforms and visitors' browsers call with a proof of their own. */
 const withoutKey = new Set<string>([
+  'GET /webchat/widget.js',
+  'GET /webchat/demo',
   'GET /openapi.json',
   'GET /docs',
   'GET /channels/:id/webhook',

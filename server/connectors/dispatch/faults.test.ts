@@ -62,6 +62,7 @@ test('a worker stopped past its lease while another sends overwrites nothing whe
   await sendMessage(ws, conversation.id, { content: 'fenced' });
   await receiver.waitFor(1);
   sleeper.signal('SIGSTOP');
+  await sleep(500); // a claim it had sent off before must find the lease still running
   await leaseRunsOut(ws);
   const other = await startWorker();
   await eventually(async () => assert.equal((await messagesOf(ws, conversation.id))[0].status, 'sent'));

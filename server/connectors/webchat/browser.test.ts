@@ -48,7 +48,7 @@ const tag = (channelId: string, attributes: Record<string, string> = {}, origin 
   const more = Object.entries(attributes).map(
     ([name, value]) => `data-${name}="${value.replaceAll('"', '&quot;')}"`,
   );
-  return `<script src="${origin}/webchat/widget.js" data-channel="${channelId}" ${more.join(' ')} async></script>`;
+  return `<script src="${origin}/v1/webchat/widget.js" data-channel="${channelId}" ${more.join(' ')} async></script>`;
 };
 
 interface Visit {
@@ -567,7 +567,7 @@ test('who does not open the chat costs nothing: no request to the channel, nothi
   await page.goto(site.origin, { waitUntil: 'networkidle' });
   await launcher(page).waitFor();
   assert.deepEqual(
-    asked.filter((url) => url.includes('/v1/')),
+    asked.filter((url) => url.includes('/v1/channels/')),
     [],
   );
   assert.equal(await page.evaluate('localStorage.length + document.cookie.length'), 0);
@@ -641,7 +641,7 @@ test('the demo page chats under its own policy', async () => {
   const context = await browser.newContext();
   context.setDefaultTimeout(patienceMs);
   const page = await context.newPage();
-  await page.goto(`${service.origin}/webchat/demo?channel=${channel.id}`);
+  await page.goto(`${service.origin}/v1/webchat/demo?channel=${channel.id}`);
   await launcher(page).click();
   await write(page, 'a trial');
   await stored(page).waitFor();

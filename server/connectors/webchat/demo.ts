@@ -26,7 +26,7 @@ export const demoPolicy = [
 /** A page as a customer of the site would see it: nothing on it but the one line that every site puts there. */
 export function demoPage(channel: string, origin: string): string {
   const isChannel = fromId('channel', channel) !== undefined;
-  const line = `<script src="/webchat/widget.js" data-channel="${channel}" async></script>`;
+  const line = `<script src="/v1/webchat/widget.js" data-channel="${channel}" async></script>`;
   const body = isChannel
     ? `<h1>Write to us</h1>
 <p>This page stands for any page of your site. The button in the corner opens the chat of the channel <code>${channel}</code>.</p>
@@ -35,7 +35,7 @@ export function demoPage(channel: string, origin: string): string {
 ${line}`
     : `<h1>Which channel?</h1>
 <p>Make a channel of type <code>webchat</code> and put its id into the address of this page:</p>
-<pre><code>/webchat/demo?channel=ch_…</code></pre>`;
+<pre><code>/v1/webchat/demo?channel=ch_…</code></pre>`;
   return `<!doctype html>
 <html lang="en">
 <head>

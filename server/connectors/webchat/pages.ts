@@ -1,14 +1,13 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Context } from '../../context.ts';
 import type { App } from '../../http/route.ts';
 import { demoPage, demoPolicy } from './demo.ts';
 import { assembleWidget, type Script } from './widget.ts';
 
-/** The script that sites put on their pages, and a page to try it on. Outside `/v1`: its address is meant to last. */
-export async function webchatPages(app: App, { config }: Context): Promise<void> {
-  if (config.role === 'worker') return;
+/** The script that sites put on their pages, and a page to try it on. */
+export async function webchatPages(app: App): Promise<void> {
   const script = await assembleWidget();
-  const isPublic = { config: { public: true } } as const;
+  // `cors: false`: said below, once.
+  const isPublic = { config: { public: true, cors: false }, schema: { hide: true } } as const;
 
   app.get('/webchat/widget.js', isPublic, (request, reply) => sendScript(request, reply, script));
 

@@ -10,7 +10,7 @@ import { assembleWidget } from './widget.ts';
 const service = await startService();
 const ws = await service.workspace();
 const channel = await makeWebchat(ws);
-const url = `${service.origin}/webchat/widget.js`;
+const url = `${service.origin}/v1/webchat/widget.js`;
 const widget = await assembleWidget();
 
 test('the widget is one script under 15 KB gzipped, and parses as one', () => {
@@ -63,10 +63,12 @@ test('a browser that has it gets 304', async () => {
 });
 
 test('the demo page carries the one line, under a policy without inline scripts', async () => {
-  const response = await fetch(`${service.origin}/webchat/demo?channel=${channel.id}`);
+  const response = await fetch(`${service.origin}/v1/webchat/demo?channel=${channel.id}`);
   const page = await response.text();
   assert.equal(response.headers.get('content-type'), 'text/html; charset=utf-8');
-  assert.ok(page.includes(`<script src="/webchat/widget.js" data-channel="${channel.id}" async></script>`));
+  assert.ok(
+    page.includes(`<script src="/v1/webchat/widget.js" data-channel="${channel.id}" async></script>`),
+  );
   const policy = response.headers.get('content-security-policy')!;
   assert.match(policy, /default-src 'none'/);
   assert.doesNotMatch(policy, /unsafe/);
@@ -76,7 +78,7 @@ test('the demo page carries the one line, under a policy without inline scripts'
 
 test('the demo page repeats nothing that is not the id of a channel', async () => {
   for (const given of ['', '?channel=', '?channel="><script>alert(1)</script>', '?channel=a&channel=b']) {
-    const response = await fetch(`${service.origin}/webchat/demo${given}`);
+    const response = await fetch(`${service.origin}/v1/webchat/demo${given}`);
     assert.equal(response.status, 200);
     assert.doesNotMatch(await response.text(), /<script|alert/);
   }
@@ -84,7 +86,7 @@ test('the demo page repeats nothing that is not the id of a channel', async () =
 
 test('a process that is only a worker serves neither', async () => {
   const worker = await startService({ url: service.databaseUrl, env: { INBOX_ROLE: 'worker' } });
-  for (const path of ['/webchat/widget.js', `/webchat/demo?channel=${channel.id}`]) {
+  for (const path of ['/v1/webchat/widget.js', `/v1/webchat/demo?channel=${channel.id}`]) {
     const response = await fetch(worker.origin + path);
     assert.equal(response.status, 404);
     await response.text();
