@@ -1,10 +1,11 @@
-import { spawn } from 'node:child_process';
 import { createHmac, randomBytes } from 'node:crypto';
-import { once } from 'node:events';
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
-import { availableParallelism, cpus, tmpdir, totalmem } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, request } from 'undici';
+import { makeFolder, withCleanUp } from './clean-up.ts';
+import { machine } from './machine.ts';
+import { numberOption } from './options.ts';
+import { startService } from './service.ts';
 
 /**
  * npm run bench:inbound: messages of 100 customers come in over a WhatsApp channel, 500 a second for `--seconds`, each
@@ -13,53 +14,24 @@ import { Agent, request } from 'undici';
 const seconds = numberOption('--seconds', 30);
 const rate = numberOption('--rate', 500);
 const customers = 100;
-const root = resolve(import.meta.dirname, '..');
-const folder = mkdtempSync(join(tmpdir(), 'inbox-bench-'));
-chmodSync(folder, 0o755); // the embedded database may run as another user
 const key = `bench_${randomBytes(16).toString('hex')}`;
 const appSecret = randomBytes(16).toString('hex');
 const dispatcher = new Agent({ connections: 64 });
 
-const service = spawn(process.execPath, ['server/main.ts'], {
-  cwd: root,
-  env: {
-    ...process.env,
-    PORT: '0',
-    INBOX_DATA_DIR: join(folder, 'data'),
+await withCleanUp(async () => {
+  const { origin } = await startService({
+    INBOX_DATA_DIR: join(makeFolder(), 'data'),
     INBOX_API_KEY: key,
     INBOX_LOG_LEVEL: 'error',
-  },
-  stdio: ['ignore', 'pipe', 'inherit'],
-});
-try {
-  const origin = await readyAt();
+  });
   const channelId = await makeChannel(origin);
   const url = `${origin}/v1/channels/${channelId}/webhook`;
   await load(url, rate, 5); // warm-up
   const steady = await load(url, rate, seconds);
   const most = await load(url, Number.POSITIVE_INFINITY, 10);
-  console.log(
-    JSON.stringify({
-      machine: `${availableParallelism()} × ${cpus()[0]?.model ?? 'unknown'}, ${Math.round(totalmem() / 2 ** 30)} GiB`,
-      steady,
-      most,
-    }),
-  );
-} finally {
-  service.kill('SIGTERM');
-  await once(service, 'exit');
-  rmSync(folder, { recursive: true, force: true });
-}
-
-async function readyAt(): Promise<string> {
-  let output = '';
-  for await (const chunk of service.stdout) {
-    output += String(chunk);
-    const found = /^inbox ready on (\S+)$/m.exec(output);
-    if (found) return new URL(found[1]!).origin;
-  }
-  throw new Error('the service did not start');
-}
+  console.log(JSON.stringify({ machine: machine(), steady, most }));
+  await dispatcher.close();
+});
 
 async function makeChannel(origin: string): Promise<string> {
   const answer = await request(`${origin}/v1/channels`, {
@@ -92,7 +64,7 @@ async function load(url: string, perSecond: number, forSeconds: number) {
     const pending: Promise<void>[] = [];
     for (let i = 0; i < perSecond * forSeconds; i++) {
       const wait = started + (i * 1000) / perSecond - performance.now();
-      if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
+      if (wait > 0) await sleep(wait);
       pending.push(post());
     }
     await Promise.all(pending);
@@ -149,9 +121,4 @@ async function send(url: string, n: number): Promise<boolean> {
   });
   await answer.body.dump();
   return answer.statusCode === 200;
-}
-
-function numberOption(name: string, fallback: number): number {
-  const at = process.argv.indexOf(name);
-  return at < 0 ? fallback : Number(process.argv[at + 1]);
 }
