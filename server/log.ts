@@ -1,9 +1,25 @@
-import { type Logger, pino } from 'pino';
+import { type LogFn, type Logger, pino } from 'pino';
 import type { Config } from './config.ts';
 
-/** JSON lines on stderr, written at once: the last words of a dying process are the ones that matter. */
+const heldMs = 100;
+const warning = 40;
+
+/**
+ * JSON lines on stderr. Those that only tell of a request are held for a moment and written together; from a warning on
+ * they are written at once, with all before them: the last words of a dying process are the ones that matter.
+ */
 export function createLog({ logLevel }: Pick<Config, 'logLevel'>): Logger {
-  return pino({ level: logLevel, serializers: { err: describe } }, pino.destination({ dest: 2, sync: true }));
+  const destination = pino.destination({ dest: 2, sync: true, minLength: 8 * 1024 });
+  const flush = () => destination.flushSync();
+  setInterval(flush, heldMs).unref();
+  process.on('exit', flush);
+  const hooks = {
+    logMethod(this: Logger, args: Parameters<LogFn>, write: LogFn, level: number) {
+      write.apply(this, args);
+      if (level >= warning) flush();
+    },
+  };
+  return pino({ level: logLevel, serializers: { err: describe }, hooks }, destination);
 }
 
 /** A defect, or a machine at its end. The process goes, in one structured line; whoever runs it starts it again. */
