@@ -40,6 +40,8 @@ export interface Tx extends Reader {
 export interface Db extends Reader {
   /** Short index reads share a pipelined connection; what may take long gets one of its own here. */
   readonly alone: Reader & { queryText<Row>(text: string, values: unknown[]): Promise<Row[]> };
+  /** A pipelined connection for small writes that come all the time and commit by themselves, away from the reads. */
+  readonly apart: Reader;
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
   /** Calls back after each commit in this process that announced the topic. Returns how to stop. */
   subscribe(topic: string, listener: () => void): () => void;
@@ -83,7 +85,8 @@ export function openDb({ url, poolSize = 10, onError = () => {} }: DbOptions): D
     client.once('end', () => sessions.delete(client));
   });
 
-  const readers = Array.from({ length: pipelinedReaders }, () => pipelinedReader(config, onError));
+  const readers = Array.from({ length: pipelinedReaders }, () => pipelined(config, onError, true));
+  const apart = pipelined(config, onError, false);
   const listeners = new Map<string, Set<() => void>>();
   let turn = 0;
   let closed = false;
@@ -97,6 +100,7 @@ export function openDb({ url, poolSize = 10, onError = () => {} }: DbOptions): D
       query: async (statement, values) => rowsOf(await pool.query(prepared(statement, values))),
       queryText: async (text, values) => rowsOf(await pool.query({ text, values })),
     },
+    apart,
     async transaction(work) {
       const topics = new Set<string>();
       const result = await retryDeadlocks(() => runTransaction(pool, work, topics));
@@ -112,7 +116,7 @@ export function openDb({ url, poolSize = 10, onError = () => {} }: DbOptions): D
     async close() {
       if (closed) return;
       closed = true;
-      await Promise.all([pool.end(), ...readers.map((reader) => reader.close())]);
+      await Promise.all([pool.end(), apart.close(), ...readers.map((reader) => reader.close())]);
       // The pool says it has ended before its sessions have. Whoever stops the database next must not see them.
       const ended = Promise.all(
         [...sessions].map((session) => new Promise((gone) => session.once('end', gone))),
@@ -198,8 +202,8 @@ async function retryDeadlocks<T>(run: () => Promise<T>, attempts = 3): Promise<T
   }
 }
 
-/** One connection that carries many reads at once. It comes back by itself, and a read it lost is asked again. */
-function pipelinedReader(config: pg.ClientConfig, onError: (error: Error) => void) {
+/** One connection that carries many statements at once. It comes back by itself; what it lost is asked again, if that may be. */
+function pipelined(config: pg.ClientConfig, onError: (error: Error) => void, mayAskAgain: boolean) {
   let current: Promise<pg.Client> | undefined;
 
   function connection(): Promise<pg.Client> {
@@ -224,13 +228,13 @@ function pipelinedReader(config: pg.ClientConfig, onError: (error: Error) => voi
       const begun = performance.now();
       const client = await connection();
       try {
-        return rowsOf(await client.query(prepared(statement, values)));
+        return rowsOf(await together(client).query(prepared(statement, values)));
       } catch (error) {
         if (!isConnectionLoss(error)) throw error;
         if (current && (await current.catch(() => undefined)) === client) current = undefined;
         void client.end().catch(() => {}); // after a timeout it is still open, and its other reads wait for nothing
-        if (performance.now() - begun > askAgainWithinMs) throw error;
-        return rowsOf(await (await connection()).query(prepared(statement, values)));
+        if (!mayAskAgain || performance.now() - begun > askAgainWithinMs) throw error;
+        return rowsOf(await together(await connection()).query(prepared(statement, values)));
       }
     },
     async close() {

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { Context } from '../context.ts';
 import { statement } from '../db/client.ts';
 import type { Plan } from './authenticate.ts';
@@ -62,7 +63,7 @@ interface Waiting {
 const tooLongMs = 1_000;
 
 /**
- * Requests that arrive while a statement is under way share the next one: the busier the service, the less each
+ * Requests that arrive in one turn, or while a statement is under way, share one: the busier the service, the less each
  * request pays for its count.
  */
 export function createRateLimiter({ db }: Context): RateLimiter {
@@ -71,6 +72,7 @@ export function createRateLimiter({ db }: Context): RateLimiter {
 
   async function settle() {
     underWay = true;
+    await setImmediate(); // whoever else has come in this turn
     while (waiting.size > 0) {
       const batch = waiting;
       waiting = new Map();
@@ -83,7 +85,7 @@ export function createRateLimiter({ db }: Context): RateLimiter {
     const asked = [...batch];
     const begun = performance.now();
     try {
-      const rows = await db.alone.query(take, [
+      const rows = await db.apart.query(take, [
         asked.map(([bucket]) => bucket),
         asked.map(([, { takers }]) => takers.length),
         asked.map(([, { capacity }]) => capacity),
