@@ -4,42 +4,50 @@ export interface Loop {
   stop(): Promise<void>;
 }
 
-/** Runs `turn` when woken and after the time it returned, one at a time, whatever it throws. */
-export function startLoop(
-  turn: () => Promise<number>,
-  onError: (error: unknown) => void,
-  retryMs = 1_000,
-): Loop {
+const retryMs = 1_000;
+
+/**
+ * Runs `turn` when woken and after the time it returned, one at a time, whatever it throws. `apartMs`: how far turns
+ * begin apart at least, so that work which comes all the time is done in batches; the first after a rest is not delayed.
+ */
+export function startLoop(turn: () => Promise<number>, onError: (error: unknown) => void, apartMs = 0): Loop {
+  let begunAt = Number.NEGATIVE_INFINITY;
   let stopped = false;
   let woken = false;
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> | undefined;
 
   async function run() {
-    do {
-      woken = false;
-      let pauseMs = retryMs;
-      try {
-        pauseMs = await turn();
-      } catch (error) {
-        if (!stopped) onError(error);
-      }
-      if (!woken && !stopped) timer = setTimeout(start, pauseMs);
-    } while (woken && !stopped);
+    woken = false;
+    begunAt = performance.now();
+    let pauseMs = retryMs;
+    try {
+      pauseMs = await turn();
+    } catch (error) {
+      if (!stopped) onError(error);
+    }
     running = undefined;
+    if (!stopped) startIn(woken ? 0 : pauseMs);
+  }
+
+  function startIn(ms: number) {
+    clearTimeout(timer);
+    const wait = Math.max(ms, begunAt + apartMs - performance.now());
+    if (wait > 0) timer = setTimeout(start, wait);
+    else start();
   }
 
   function start() {
     clearTimeout(timer);
-    timer = undefined;
     if (!stopped) running ??= run();
   }
 
   start();
   return {
     wake() {
+      if (woken) return;
       woken = true;
-      start();
+      if (!running) startIn(0);
     },
     async stop() {
       stopped = true;

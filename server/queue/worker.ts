@@ -51,8 +51,8 @@ export interface QueueWorker {
 
 const pollMs = 500;
 const recordEvery = { size: 200, delayMs: 10 };
-/** Slots that come free together are filled by one claim. */
-const refillMs = 10;
+/** What comes within it is claimed together, and slots that come free within it are filled by one claim. */
+const turnsApartMs = 10;
 
 /** Claims what is due into free slots, attempts it, records what became of it. Any number of processes may run one. */
 export function startQueueWorker<Row extends Claimed, Result>(
@@ -62,10 +62,11 @@ export function startQueueWorker<Row extends Claimed, Result>(
   const lanes = createLanes(queue.slots);
   const underWay = new Set<Promise<void>>();
   const finished = createBatcher<Finished<Row, Result>>(record, recordEvery);
-  let refill: NodeJS.Timeout | undefined;
 
-  const loop = startLoop(turn, (error) =>
-    log.warn({ err: error, queue: queue.name }, 'due work could not be claimed; trying again'),
+  const loop = startLoop(
+    turn,
+    (error) => log.warn({ err: error, queue: queue.name }, 'due work could not be claimed; trying again'),
+    turnsApartMs,
   );
 
   /** Claims what is due and fits. Returns when to look again. */
@@ -150,10 +151,7 @@ export function startQueueWorker<Row extends Claimed, Result>(
     // A receiver may answer before the claim has committed; without the claim there is nothing to record.
     if (!(await committed())) return;
     finished.add({ row, claimId, result });
-    refill ??= setTimeout(() => {
-      refill = undefined;
-      loop.wake();
-    }, refillMs);
+    loop.wake(); // its slot is free
   }
 
   /** Tried until the database takes it or the lease runs out: then it is someone else's to make again. */
@@ -177,7 +175,6 @@ export function startQueueWorker<Row extends Claimed, Result>(
     wake: () => loop.wake(),
     async stop() {
       unsubscribe();
-      clearTimeout(refill);
       await loop.stop();
       while (underWay.size > 0) await Promise.all(underWay);
       await finished.drain();
