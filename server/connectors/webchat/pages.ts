@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import Type from 'typebox';
 import type { App } from '../../http/route.ts';
 import { demoPage, demoPolicy } from './demo.ts';
 import { assembleWidget, type Script } from './widget.ts';
@@ -6,22 +7,53 @@ import { assembleWidget, type Script } from './widget.ts';
 /** The script that sites put on their pages, and a page to try it on. */
 export async function webchatPages(app: App): Promise<void> {
   const script = await assembleWidget();
-  // `cors: false`: said below, once.
-  const isPublic = { config: { public: true, cors: false }, schema: { hide: true } } as const;
+  const config = { public: true, cors: false } as const; // sendScript says who may load it
+  const tags = ['Web chat'];
 
-  app.get('/webchat/widget.js', isPublic, (request, reply) => sendScript(request, reply, script));
+  app.get(
+    '/webchat/widget.js',
+    {
+      config,
+      schema: {
+        operationId: 'getWebchatWidget',
+        summary: 'Load the widget',
+        description: 'For a `script` element with the id of the channel in `data-channel`.',
+        tags,
+        response: { 200: textAs('text/javascript', 'The script.') },
+      },
+    },
+    (request, reply) => sendScript(request, reply, script),
+  );
 
-  app.get('/webchat/demo', isPublic, (request, reply) => {
-    const { channel } = request.query as { channel?: unknown };
-    return reply
-      .header('content-security-policy', demoPolicy)
-      .header('x-content-type-options', 'nosniff')
-      .header('referrer-policy', 'no-referrer')
-      .header('cache-control', 'no-store')
-      .type('text/html; charset=utf-8')
-      .send(demoPage(typeof channel === 'string' ? channel : '', originOf(request)));
-  });
+  app.get(
+    '/webchat/demo',
+    {
+      config,
+      schema: {
+        operationId: 'getWebchatDemo',
+        summary: 'Try the widget on a page of its own',
+        tags,
+        querystring: Type.Object({
+          channel: Type.Optional(Type.String({ description: 'Id of the channel, `ch_…`.' })),
+        }),
+        response: { 200: textAs('text/html', 'The page.') },
+      },
+    },
+    (request, reply) =>
+      reply
+        .header('content-security-policy', demoPolicy)
+        .header('x-content-type-options', 'nosniff')
+        .header('referrer-policy', 'no-referrer')
+        .header('cache-control', 'no-store')
+        .type('text/html; charset=utf-8')
+        .send(demoPage(request.query.channel ?? '', originOf(request))),
+  );
 }
+
+const textAs = (type: string, description: string) => ({
+  description,
+  content: { [type]: { schema: { type: 'string' } } },
+});
 
 function sendScript(
   request: FastifyRequest,

@@ -77,7 +77,7 @@ test('the demo page carries the one line, under a policy without inline scripts'
 });
 
 test('the demo page repeats nothing that is not the id of a channel', async () => {
-  for (const given of ['', '?channel=', '?channel="><script>alert(1)</script>', '?channel=a&channel=b']) {
+  for (const given of ['', '?channel=', '?channel="><script>alert(1)</script>']) {
     const response = await fetch(`${service.origin}/v1/webchat/demo${given}`);
     assert.equal(response.status, 200);
     assert.doesNotMatch(await response.text(), /<script|alert/);
