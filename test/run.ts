@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { globSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import pg from 'pg';
 import { startEmbeddedPostgres } from '../server/db/embedded.ts';
@@ -22,6 +22,8 @@ const named = options.filter((option) => !option.startsWith('-'));
 const every = [`{server,test,emulator}/**/*.${slow ? 'slow' : 'test'}.ts`];
 const files = globSync(named.length > 0 ? named : every, { cwd: root });
 if (files.length === 0) throw new Error(`no test file is named ${named.join(' ')}`);
+/** One more than there are processors: many tests wait for a process to start or a time to pass. */
+const atOnce = availableParallelism() + 1;
 /** Scratch space of this run, gone with it. */
 const folder = await mkdtemp(join(tmpdir(), 'inbox-test-'));
 const template = `inbox_template_${randomBytes(4).toString('hex')}`;
@@ -51,7 +53,7 @@ async function withPostgres(work: (adminUrl: string) => Promise<number>): Promis
 }
 
 async function runTests(adminUrl: string): Promise<number> {
-  const tests = spawn(process.execPath, ['--test', '--test-concurrency=2', ...flags, ...files], {
+  const tests = spawn(process.execPath, ['--test', `--test-concurrency=${atOnce}`, ...flags, ...files], {
     cwd: root,
     stdio: 'inherit',
     env: {

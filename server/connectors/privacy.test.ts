@@ -44,7 +44,7 @@ for (const line of opened) {
         await eventually(async () => assert.deepEqual(await line.got(customer), meant));
         assert.ok(meant.every((content) => content.startsWith('public')));
       }),
-      { numRuns: 8 },
+      { numRuns: 5 },
     );
   });
 }
