@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import pg from 'pg';
 import '../server/process/serve.ts';
+import { digitsOf } from '../server/contacts/search.ts';
 import { searchQueries } from '../server/contacts/queries.ts';
 import { statements } from '../server/db/client.ts';
 import { atEnd, createDatabase } from './harness.ts';
@@ -71,7 +72,13 @@ async function grow(from: number, to: number): Promise<void> {
             case when i < 5 then '+49997770000' else '+4915100000' end || lpad(i::text, 3, '0') as phone,
             case when i < 5 then 'rareperson' else 'person' end || i || '@example.com' as email
           from generate_series(${from}, ${to - 1}) i) person`);
-  await client.query(`update contacts set digits = contact_digits(workspace_id, search) where digits = '{}'`);
+  const { rows } = await client.query<{ id: string; search: string }>(
+    `select id, search from contacts where digits = '{}'`,
+  );
+  await client.query(
+    `update contacts c set digits = d.digits::int[] from unnest($1::uuid[], $2::text[]) d (id, digits) where c.id = d.id`,
+    [rows.map(({ id }) => id), rows.map(({ search }) => `{${digitsOf(workspace, search).join(',')}}`)],
+  );
   await client.query(`insert into contact_tags (workspace_id, tag, contact_created_at, contact_id)
     select workspace_id, tags[1], created_at, id from contacts on conflict do nothing`);
   await client.query(`insert into conversations

@@ -34,11 +34,13 @@ test('memory stays flat with 100 receivers that never answer', async () => {
     await workspace.request('POST', '/webhooks', { url: silent.url(`/${i}`), events: ['contact.created'] });
     await emitMany(workspace, 50);
   }
-  await silent.waitFor(1_000, 120_000); // warm: every lane has timed out and been throttled
-  const before = residentMb(worker.pid);
-  await silent.waitFor(3_000, 300_000);
-  const after = residentMb(worker.pid);
-  console.log(`${before} MB, then ${after} MB`);
-  assert.ok(after <= before * 1.2, `${before} MB became ${after} MB`);
+  const readings: number[] = [];
+  for (const count of [1_000, 2_000, 3_000, 4_000, 5_000]) {
+    await silent.waitFor(count, 300_000);
+    readings.push(residentMb(worker.pid));
+  }
+  console.log(`after each 1,000 attempts: ${readings.join(', ')} MB`);
+  // The first reading is before the heap has found its size: every lane has just timed out and been throttled.
+  assert.ok(Math.max(...readings) <= readings[1]! * 1.2, `${readings.join(', ')} MB`);
   await killed(worker);
 });
