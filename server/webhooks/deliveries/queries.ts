@@ -45,9 +45,23 @@ export async function listDeliveries(
   return { rows, total: counted?.n ?? 0 };
 }
 
-const find = statement<DeliveryRow & { body: string | null }>(
+/** Every attempt but the last lies in a row of its own, the last in that of the delivery. */
+const attemptsMade = `
+  select n, at, duration_ms, status, error, response from delivery_attempts
+  where workspace_id = $1 and delivery_id = $2
+  union all
+  select attempts, attempted_at, duration_ms, status, error, response from deliveries
+  where workspace_id = $1 and id = $2 and attempted_at is not null`;
+
+/** The delivery and its attempts in one snapshot: read one after the other, one could have ended in between. */
+const find = statement<DeliveryRow & { body: string | null; made: Attempt[] }>(
   'deliveries.find',
-  `select d.*, e.body from (
+  `select d.*, e.body, (
+     select coalesce(jsonb_agg(jsonb_build_object('n', n,
+       'at', to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'duration_ms', duration_ms,
+       'status', status, 'error', error, 'response', response) order by n), '[]')
+     from (${attemptsMade}) attempt) as made
+   from (
      ${waiting} where workspace_id = $1 and id = $2 union all ${ended} where workspace_id = $1 and id = $2) d
    left join events e on e.workspace_id = $1 and e.id = d.event_id`,
 );
@@ -55,20 +69,6 @@ const find = statement<DeliveryRow & { body: string | null }>(
 export async function findDelivery(db: Reader, workspaceId: string, id: string) {
   const [row] = await db.query(find, [workspaceId, id]);
   return row;
-}
-
-const attemptsOf = statement<Attempt>(
-  'deliveries.attempts',
-  `select n, at, duration_ms, status, error, response from delivery_attempts
-   where workspace_id = $1 and delivery_id = $2
-   union all
-   select attempts, attempted_at, duration_ms, status, error, response from deliveries
-   where workspace_id = $1 and id = $2 and attempted_at is not null
-   order by n`,
-);
-
-export function listAttempts(db: Reader, workspaceId: string, deliveryId: string): Promise<Attempt[]> {
-  return db.query(attemptsOf, [workspaceId, deliveryId]);
 }
 
 const enqueue = statement<DeliveryRow>(

@@ -9,14 +9,7 @@ import { toId } from '../../ids.ts';
 import { pageOf } from '../../page.ts';
 import { byId } from '../../references.ts';
 import { findWebhook } from '../queries.ts';
-import {
-  type DeliveryRow,
-  findDelivery,
-  insertDelivery,
-  listAttempts,
-  listDeliveries,
-  recoverFailed,
-} from './queries.ts';
+import { type DeliveryRow, findDelivery, insertDelivery, listDeliveries, recoverFailed } from './queries.ts';
 import {
   defaultPerPage,
   Delivery,
@@ -76,7 +69,14 @@ export function deliveryRoutes(app: App, ctx: Context): void {
     async (request): Promise<{ data: DeliveryDetail }> => {
       const { workspaceId } = request.caller;
       const row = await byId('delivery', request.params.id, (id) => findDelivery(ctx.db, workspaceId, id));
-      const attempts = await listAttempts(ctx.db, workspaceId, row.id);
+      const attempts = row.made.map(({ n, at, duration_ms, status, error, response }) => ({
+        n,
+        at,
+        duration_ms,
+        status,
+        error,
+        response,
+      }));
       return { data: { ...deliveryOf(row), attempts, body: row.body } };
     },
   );
