@@ -23,9 +23,10 @@ export async function serveControl(
   url: URL,
 ): Promise<void> {
   const path = url.pathname;
-  const asset = assets[path];
+  const asset = Object.hasOwn(assets, path) ? assets[path] : undefined;
   const media = path.startsWith(mediaPath) && platform.store.media.get(path.slice(mediaPath.length));
-  const action = actions[path.slice('/_emulator/'.length)];
+  const name = path.slice('/_emulator/'.length);
+  const action = Object.hasOwn(actions, name) ? actions[name] : undefined;
   if (request.method === 'GET' && asset) await sendAsset(response, asset);
   else if (request.method === 'GET' && path === '/_emulator/state')
     sendJson(response, 200, snapshot(platform));

@@ -32,7 +32,7 @@ export const channelTypes: Record<ChannelType, ChannelTypeFacts> = {
     windowHours: 24,
     maxTextLength: 4_096,
     approvesTemplates: true,
-    attachments: { most: 1, types: whatsappMedia },
+    attachments: { most: 1, types: whatsappMedia, maxCaptionLength: 1_024, captionless: 'audio/' },
     settings: ['phone_number_id', 'business_account_id', 'api_base_url'],
     secrets: ['access_token', 'app_secret', 'verify_token'],
   },
@@ -54,8 +54,14 @@ export interface ChannelTypeFacts {
   maxTextLength: number;
   /** Whether a platform decides which templates may be sent. */
   approvesTemplates: boolean;
-  /** How many files one message may carry, and of which types; null: any. */
-  attachments: { most: number; types: readonly string[] | null };
+  /** How many files one message may carry, of which types (null: any), and what text beside them. */
+  attachments: {
+    most: number;
+    types: readonly string[] | null;
+    maxCaptionLength?: number;
+    /** The beginning of the types that carry none. */
+    captionless?: string;
+  };
   /** Settings that are shown. */
   settings: readonly PlainSetting[];
   /** Settings that are sealed at rest and never shown. */

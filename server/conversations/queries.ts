@@ -28,6 +28,7 @@ export interface ConversationRow extends SummaryRow {
   last_seq: number;
   /** The customer's last message on this channel, where the channel has a reply window. */
   window_from: string | null;
+  channel_archived: boolean;
   /** Messages leave through a connector; else storing them is all there is to sending. */
   channel_has_outlet: boolean;
   /** The database's clock, never before updated_at; after the lock where the row was locked. */
@@ -58,7 +59,7 @@ const columns = `${summaryColumns}, c.team_id, t.name as team_name, c.snoozed_un
     select max(o.last_incoming_at) from conversations o
     where o.workspace_id = c.workspace_id and o.contact_id = c.contact_id and o.channel_id = c.channel_id
   ) end as window_from,
-  ch.type <> 'api' or ch.settings ? 'callback_url' as channel_has_outlet,
+  ch.archived as channel_archived, ch.type <> 'api' or ch.settings ? 'callback_url' as channel_has_outlet,
   greatest(clock_timestamp(), c.updated_at) as now`;
 
 const joins = `${summaryJoins}

@@ -41,6 +41,8 @@ export interface Queue<Row extends Claimed, Result> {
   outcomeOf(result: Result): Outcome;
   /** Fenced by the claim: what is no longer ours is left alone. */
   record(tx: Tx, finished: Finished<Row, Result>[]): Promise<void>;
+  /** The same result without what the other side said: for one that the database will not take as it is. */
+  plain(result: Result): Result;
 }
 
 export interface QueueWorker {
@@ -52,7 +54,7 @@ export interface QueueWorker {
 const pollMs = 500;
 const recordEvery = { size: 200, delayMs: 10 };
 /** What comes within it is claimed together, and slots that come free within it are filled by one claim. */
-const turnsApartMs = 10;
+const turnsApartMs = 5;
 
 /** Claims what is due into free slots, attempts it, records what became of it. Any number of processes may run one. */
 export function startQueueWorker<Row extends Claimed, Result>(
@@ -162,11 +164,26 @@ export function startQueueWorker<Row extends Claimed, Result>(
         loop.wake(); // a retry, or what waited behind this, may be due before the next poll
         return;
       } catch (error) {
+        if (isAboutData(error)) return recordApart(batch, error);
         log.warn({ err: error, queue: queue.name, tries }, 'finished work could not be recorded');
         if (tries === 20) return;
         await new Promise((resolve) => setTimeout(resolve, 250 * tries));
       }
     }
+  }
+
+  /** Something in the batch cannot be written: it must not keep the rest from being recorded. */
+  async function recordApart(batch: Finished<Row, Result>[], error: unknown): Promise<void> {
+    const [one, ...others] = batch;
+    if (others.length > 0) {
+      for (const each of batch) await record([each]);
+      return;
+    }
+    log.error({ err: error, queue: queue.name, id: one!.row.id }, 'a result cannot be recorded as it is');
+    await db
+      .transaction((tx) => queue.record(tx, [{ ...one!, result: queue.plain(one!.result) }]))
+      .then(() => loop.wake())
+      .catch((again: unknown) => log.error({ err: again, queue: queue.name }, 'nor without its details'));
   }
 
   const unsubscribe = db.subscribe(queue.name, () => loop.wake());
@@ -181,6 +198,9 @@ export function startQueueWorker<Row extends Claimed, Result>(
     },
   };
 }
+
+/** PostgreSQL's classes for data it cannot hold, a rule that is broken, and a limit that is passed. */
+const isAboutData = (error: unknown): boolean => /^(22|23|54)/.test((error as { code?: string }).code ?? '');
 
 const soonest = (waiting: Lane[]): number =>
   Math.max(

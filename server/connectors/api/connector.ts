@@ -4,6 +4,7 @@ import { type AttemptResult, sendOnce } from '../../egress/send.ts';
 import { toId } from '../../ids.ts';
 import { signatureHeaders } from '../../webhooks/delivery/sign.ts';
 import type { Connector, Outgoing, SendResult } from '../connector.ts';
+import { usableExternalId } from '../external-id.ts';
 
 /** Any system that speaks HTTP: each message is one signed POST to the channel's `callback_url`. */
 export function createApiConnector({ config, egress }: Pick<Context, 'config' | 'egress'>): Connector {
@@ -17,7 +18,12 @@ export function createApiConnector({ config, egress }: Pick<Context, 'config' | 
     async send(message) {
       const { callback_url: url } = message.channel.settings;
       const { secret } = message.channel.secrets;
-      if (typeof url !== 'string') return { outcome: 'sent' }; // taken away since: storing it is all there is again
+      if (typeof url !== 'string') {
+        return {
+          outcome: 'failed',
+          reason: 'The channel has lost its callback_url before this message was taken.',
+        };
+      }
       const body = Buffer.from(JSON.stringify(payloadOf(message)));
       const result = await sendOnce(agent, {
         url,
@@ -82,9 +88,7 @@ function resultOf({ delivered, status, error, response }: AttemptResult): SendRe
 function externalIdIn(response: string | null): string | undefined {
   try {
     const { external_id } = JSON.parse(response ?? '') as { external_id?: unknown };
-    return typeof external_id === 'string' && external_id !== '' && external_id.length <= 255
-      ? external_id
-      : undefined;
+    return usableExternalId(external_id);
   } catch {
     return undefined;
   }

@@ -80,9 +80,10 @@ const claimText = (count: number): string => `
     t.name as template_name, t.language as template_language, t.body as template_body,
     coalesce(a.name, k.name, 'System') as sender_name,
     c.contact_id, ct.name as contact_name, ct.phone as contact_phone, ct.email as contact_email,
-    (select substr(identity, length('external_id ') + 1) from contact_identities i
-     where i.workspace_id = c.workspace_id and i.contact_id = c.contact_id and i.channel_id = claimed.channel_id
-       and i.identity like 'external\\_id %' limit 1) as identity,
+    coalesce(c.customer_external_id, (
+      select substr(identity, length('external_id ') + 1) from contact_identities i
+      where i.workspace_id = c.workspace_id and i.contact_id = c.contact_id and i.channel_id = claimed.channel_id
+        and i.identity like 'external\\_id %' order by identity limit 1)) as identity,
     ch.type as channel_type, ch.settings, ch.sealed_settings
   from claimed
   join messages m on m.workspace_id = claimed.workspace_id and m.id = claimed.id
@@ -143,8 +144,8 @@ const complete = statement<{ id: string }>(
      update messages m set status = case when gone.error is null then 'sent' else 'failed' end, error = gone.error
      from gone where m.workspace_id = gone.workspace_id and m.id = gone.id and m.status = 'queued'),
    named as (
-     insert into message_external_ids (workspace_id, channel_id, external_id, conversation_id, message_id)
-     select workspace_id, channel_id, external_id, conversation_id, id from gone where external_id is not null
+     insert into message_external_ids (workspace_id, channel_id, outgoing, external_id, conversation_id, message_id)
+     select workspace_id, channel_id, true, external_id, conversation_id, id from gone where external_id is not null
      on conflict do nothing)
    select id from again union all select id from gone`,
 );

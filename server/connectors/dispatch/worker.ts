@@ -43,6 +43,10 @@ export function startDispatchWorker(ctx: Context): QueueWorker {
       }));
       metrics.completed(finished.length, await completeMessages(tx, completions));
     },
+    plain: (result) =>
+      result.outcome === 'sent'
+        ? { outcome: 'sent' }
+        : { ...result, reason: 'The channel refused the message.' },
   };
 
   async function send(row: ClaimedMessage): Promise<SendResult> {

@@ -79,7 +79,8 @@ export async function receiveMessage(
   const { id, last_seq, now } = conversation;
   const wroteAt = earlier(input.sentAt?.toISOString() ?? now, now);
   conversation.window_from = later(conversation.window_from ?? wroteAt, wroteAt);
-  touchConversation(tx, workspaceId, id, last_seq, now, wroteAt);
+  const externalId = input.from.external_id ?? null;
+  touchConversation(tx, workspaceId, id, last_seq, now, { at: wroteAt, externalId });
   if (input.external_id !== undefined) {
     insertExternalId(tx, workspaceId, {
       channelId: channel.id,

@@ -18,7 +18,7 @@ export async function lockIdentities(tx: Tx, workspaceId: string, names: string[
 const findRepeat = statement<{ conversation_id: string; message_id: string }>(
   'inbound.find_repeat',
   `select conversation_id, message_id from message_external_ids
-   where workspace_id = $1 and channel_id = $2 and external_id = $3`,
+   where workspace_id = $1 and channel_id = $2 and not outgoing and external_id = $3`,
 );
 
 export async function findRepeatedMessage(

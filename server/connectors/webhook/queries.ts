@@ -13,7 +13,7 @@ const apply = statement<{ was_waiting: boolean }>(
   'statuses.apply',
   `with named as (
      select message_id as id from message_external_ids
-     where workspace_id = $1 and channel_id = $2 and external_id = $3),
+     where workspace_id = $1 and channel_id = $2 and outgoing and external_id = $3),
    known as (
      select m.id, m.conversation_id, named.id is null as is_new from messages m
      join conversations c on c.workspace_id = m.workspace_id and c.id = m.conversation_id and c.channel_id = $2
@@ -25,8 +25,8 @@ const apply = statement<{ was_waiting: boolean }>(
        and (array_position(${progress}, m.status) < array_position(${progress}, $5::text)
          or m.status = 'failed' and known.is_new)),
    remembered as (
-     insert into message_external_ids (workspace_id, channel_id, external_id, conversation_id, message_id)
-     select $1, $2, $3, known.conversation_id, known.id from known where is_new on conflict do nothing),
+     insert into message_external_ids (workspace_id, channel_id, outgoing, external_id, conversation_id, message_id)
+     select $1, $2, true, $3, known.conversation_id, known.id from known where is_new on conflict do nothing),
    settled as (
      delete from outgoing_queue q using known where q.workspace_id = $1 and q.id = known.id
      returning q.conversation_id, q.seq),

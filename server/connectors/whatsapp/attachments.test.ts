@@ -88,11 +88,12 @@ for (const [type, kind] of Object.entries({
   });
 }
 
-test('text beside audio is not lost in silence', async () => {
-  serve('/voice', 'audio/ogg', 'x');
-  const { status, error } = await sent({ content: 'Listen', attachments: [file('/voice', 'audio/ogg')] });
-  assert.equal(status, 'failed');
-  assert.match(error, /two messages/);
+test('text beside audio, and more than 1,024 characters beside a picture, answer 422', async () => {
+  const path = `/conversations/${conversation}/messages`;
+  const voice = { content: 'Listen', attachments: [file('/voice', 'audio/ogg')] };
+  assertError(await ws.request('POST', path, voice), 422, 'content');
+  const picture = { content: 'x'.repeat(1_025), attachments: [file('/picture', 'image/png')] };
+  assertError(await ws.request('POST', path, picture), 422, 'content');
 });
 
 test('an address that is not public is refused at once', async () => {

@@ -2,6 +2,7 @@ import { Agent } from 'undici';
 import type { Context } from '../../context.ts';
 import { placeholdersOf } from '../../templates/render.ts';
 import type { Connector, Outgoing, Recipient, SendResult, Template } from '../connector.ts';
+import { usableExternalId } from '../external-id.ts';
 import { resultOf } from './errors.ts';
 import { callGraph, hasToken } from './graph.ts';
 import { kindOf, openMedia, uploadMedia } from './media.ts';
@@ -55,7 +56,7 @@ async function send(agent: Agent, message: Outgoing, deadline: AbortSignal): Pro
   if (answer.status === null || answer.status >= 300) return resultOf(answer);
   const [accepted] = Array.isArray(answer.body['messages']) ? (answer.body['messages'] as unknown[]) : [];
   const { id } = (accepted ?? {}) as { id?: unknown };
-  return { outcome: 'sent', externalId: typeof id === 'string' ? id : undefined };
+  return { outcome: 'sent', externalId: usableExternalId(id) };
 }
 
 /** The id they wrote with, else the phone number. Whoever came in over the API may have an id of another kind. */

@@ -123,16 +123,16 @@ function mediaOf(type: string, part: Fields): InboundFromPlatform['media'] {
 const extensionOf = (contentType: string): string =>
   /\/(?:x-)?([a-z0-9]{1,8})/i.exec(contentType)?.[1]?.replace('jpeg', 'jpg') ?? 'bin';
 
-const statuses: Record<string, StatusReport['status']> = {
-  sent: 'sent',
-  delivered: 'delivered',
-  read: 'read',
-  played: 'read', // a voice message
-  failed: 'failed',
-};
+const statuses = new Map<string, StatusReport['status']>([
+  ['sent', 'sent'],
+  ['delivered', 'delivered'],
+  ['read', 'read'],
+  ['played', 'read'], // a voice message
+  ['failed', 'failed'],
+]);
 
 function statusOf(report: Fields): StatusReport | undefined {
-  const status = statuses[textOf(report['status'])];
+  const status = statuses.get(textOf(report['status']));
   const externalId = textOf(report['id']);
   if (status === undefined || externalId === '' || externalId.length > 255) return undefined;
   const [error] = listOf(report['errors']);

@@ -243,3 +243,12 @@ test('a message given up because no answer came is sent after all when the platf
   await report(channel, wamid, 'sent', { biz_opaque_callback_data: id });
   assert.equal((await state(sent)).status, 'failed', 'the platform’s own failure stays');
 });
+
+test('a status that is called like a member of every object is ignored, and the message waits on', async () => {
+  const sent = await sendOne(ws, channel);
+  for (const status of ['constructor', '__proto__', 'toString', 'hasOwnProperty']) {
+    const answer = await report(channel, `wamid.${status}`, status, { biz_opaque_callback_data: sent.id });
+    assert.equal(answer.status, 200);
+  }
+  assert.deepEqual(await state(sent), { status: 'sent', error: null });
+});

@@ -69,6 +69,13 @@ export async function sendMessage(
   sender: Sender,
   field = '',
 ): Promise<Message> {
+  if (!input.private && conversation.channel_archived) {
+    throw invalid(
+      `${field}channel`,
+      'archived',
+      'The channel of this conversation is archived: it sends nothing new',
+    );
+  }
   const { content, template } = await outgoingText(tx, workspaceId, conversation, input, field);
   const isNote = input.private === true;
   const message = appendMessage(tx, workspaceId, conversation, {
@@ -93,7 +100,10 @@ async function outgoingText(
   { content, template_id, template_variables, attachments = [], private: isNote }: NewMessage,
   field: string,
 ): Promise<{ content: string; template: UsedTemplate | null }> {
-  if (!isNote) checkAttachments(attachments, conversation, `${field}attachments`);
+  if (!isNote) {
+    checkAttachments(attachments, conversation, `${field}attachments`);
+    checkCaption(attachments, content ?? '', conversation, `${field}content`);
+  }
   if (template_id !== undefined) {
     if (attachments.length > 0) {
       throw invalid(`${field}attachments`, 'template', 'A template cannot carry attachments');
@@ -157,6 +167,23 @@ function checkAttachments(attachments: Attachment[], { channel_type }: Conversat
     if (types === null || types.includes(content_type.split(';', 1)[0]!.trim().toLowerCase())) continue;
     const name = `${field}.${place}.content_type`;
     throw invalid(name, 'content_type', `${name} must be one of ${types.join(', ')} on ${channel_type}`);
+  }
+}
+
+function checkCaption(
+  attachments: Attachment[],
+  content: string,
+  { channel_type }: ConversationRow,
+  field: string,
+): void {
+  const { maxCaptionLength = Number.POSITIVE_INFINITY, captionless } = channelTypes[channel_type].attachments;
+  if (content === '' || attachments.length === 0) return;
+  if (captionless && attachments.some(({ content_type }) => content_type.startsWith(captionless))) {
+    throw invalid(field, 'caption', `${channel_type} shows no text beside audio: send them as two messages`);
+  }
+  if (Array.from(content).length > maxCaptionLength) {
+    const rule = `must have at most ${maxCaptionLength} characters beside an attachment on ${channel_type}`;
+    throw invalid(field, 'maxLength', `${field} ${rule}`);
   }
 }
 

@@ -163,7 +163,8 @@ export function enqueueMessage(
 
 const touch = statement<never>(
   'messages.touch_conversation',
-  `update conversations set last_seq = $3, updated_at = $4, last_incoming_at = greatest($5, last_incoming_at)
+  `update conversations set last_seq = $3, updated_at = $4, last_incoming_at = greatest($5, last_incoming_at),
+     customer_external_id = coalesce($6, customer_external_id)
    where workspace_id = $1 and id = $2`,
 );
 
@@ -174,7 +175,14 @@ export function touchConversation(
   conversationId: string,
   lastSeq: number,
   at: string,
-  incomingAt: string | null,
+  incoming: { at: string; externalId: string | null } | null,
 ): void {
-  tx.send(touch, [workspaceId, conversationId, lastSeq, at, incomingAt]);
+  tx.send(touch, [
+    workspaceId,
+    conversationId,
+    lastSeq,
+    at,
+    incoming?.at ?? null,
+    incoming?.externalId ?? null,
+  ]);
 }

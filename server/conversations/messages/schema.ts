@@ -23,8 +23,16 @@ export const AttachmentInput = Type.Object({
     pattern: '^https?://[^\\s]+$',
     'x-rule': 'must be an http or https URL',
   }),
-  content_type: Type.String({ maxLength: 255 }),
-  file_name: Type.String({ maxLength: 255 }),
+  content_type: Type.String({
+    maxLength: 255,
+    pattern: '^[\\w.+-]+/[\\w.+-]+( *;[ -~]*)?$',
+    'x-rule': 'must be a media type such as image/png',
+  }),
+  file_name: Type.String({
+    maxLength: 255,
+    pattern: '^[^\\u0000-\\u001f\\u007f]+$',
+    'x-rule': 'must be a name without line breaks and other control characters',
+  }),
 });
 
 const nullableText = Type.Unsafe<string | null>({ type: ['string', 'null'] });

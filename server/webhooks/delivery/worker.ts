@@ -68,6 +68,7 @@ export function startDeliveryWorker(ctx: Context): QueueWorker {
       }));
       metrics.completed(finished.length, await completeDeliveries(tx, completions));
     },
+    plain: (result) => ({ ...result, response: null }),
   };
 
   function send(row: ClaimedRow): Promise<AttemptResult> {
