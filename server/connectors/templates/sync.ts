@@ -34,11 +34,12 @@ export async function syncTemplates(
 
 /** The channels whose templates were last asked for a while ago, one at a time, each by one process. */
 export async function syncDueTemplates(ctx: Context): Promise<void> {
+  const next = () => ctx.db.transaction(takeDueChannel);
+  let row = await next();
+  if (!row) return; // as nearly always: nothing is opened for it
   const connectors = createConnectors(ctx);
   try {
-    for (;;) {
-      const row = await ctx.db.transaction(takeDueChannel);
-      if (!row) return;
+    for (; row; row = await next()) {
       const channel = openRow(ctx.vault, row);
       await syncTemplates(ctx, connectors, channel).catch((error: Error) =>
         ctx.log.warn(
