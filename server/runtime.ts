@@ -5,8 +5,6 @@ import type { Context } from './context.ts';
 import { type Db, isConnectionLoss, openDb, statement } from './db/client.ts';
 import { startEmbeddedPostgres } from './db/embedded.ts';
 import { listMigrations, migrate } from './db/migrate.ts';
-import { createEgress } from './egress/guard.ts';
-import { createMetrics } from './metrics.ts';
 import { keptSecretKey } from './secret-key.ts';
 import { createVault, type Vault } from './vault.ts';
 
@@ -74,12 +72,12 @@ async function refuseNewerSchema(url: string): Promise<void> {
 /** Of all processes together. PostgreSQL allows 100 unless told otherwise, and there may be other services. */
 const connections = 64;
 
-/** Everything a process needs to serve requests, on a prepared database. */
-export async function openContext(
+/** A prepared database, opened: refused unless it keeps what it acknowledges and our key opens what it holds. */
+export async function openDatabase(
   config: Config,
   log: FastifyBaseLogger,
   { url, secretKey }: Pick<Database, 'url' | 'secretKey'>,
-): Promise<Context> {
+): Promise<Pick<Context, 'db' | 'vault'>> {
   const db = openDb({
     url,
     poolSize: Math.max(2, Math.min(10, Math.floor(connections / config.processes))),
@@ -89,14 +87,7 @@ export async function openContext(
     await refuseUnsafeSettings(db);
     const vault = createVault(secretKey);
     await checkSecretKey(db, vault);
-    return {
-      config,
-      db,
-      vault,
-      egress: createEgress(config),
-      metrics: createMetrics({ ofProcess: true }),
-      log,
-    };
+    return { db, vault };
   } catch (error) {
     await db.close();
     throw error;

@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { archived, archivedInput } from '../http/archivable.ts';
-import { emailRule, Id, Name, NullableText, Timestamp } from '../schema.ts';
+import { emailRule } from '../rules.ts';
+import { Id, Name, NullableText, Timestamp } from '../schema.ts';
 
 const roles = ['agent', 'admin'] as const;
 export type Role = (typeof roles)[number];

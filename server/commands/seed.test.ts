@@ -7,7 +7,7 @@ import { cliFile, cliOn, onDatabase } from '../../test/cli.ts';
 import { startService } from '../../test/harness.ts';
 import { searchTextOf } from '../contacts/search.ts';
 import { rollUpCounts } from '../counts/counts.ts';
-import { E164 } from '../schema.ts';
+import { E164 } from '../rules.ts';
 
 const service = await startService();
 const workspace = await service.workspace();

@@ -3,7 +3,6 @@ import { toId } from '../ids.ts';
 import { addCommand } from './command.ts';
 import { chosenWorkspace } from './lookup.ts';
 import { lines, print } from './output.ts';
-import { load } from './seed/load.ts';
 import { createProgress, number } from './seed/progress.ts';
 import { withSession } from './session.ts';
 import { countValue, UsageError } from './usage.ts';
@@ -50,6 +49,7 @@ async function run({ workspace, json, ...wanted }: SeedOptions): Promise<void> {
   if (wanted.messages > 0 && wanted.conversations === 0) {
     throw new UsageError('--messages need conversations: add --conversations N, or --messages 0');
   }
+  const { load } = await import('./seed/load.ts'); // as in serve.ts
   await withSession(async ({ db, databaseUrl: url }) => {
     const { id: workspaceId } = await chosenWorkspace(db, workspace);
     const total =

@@ -1,10 +1,11 @@
 import { type Logger, pino } from 'pino';
 import { type Config, readConfig } from '../config.ts';
-import type { Context } from '../context.ts';
+import type { Db } from '../db/client.ts';
 import { startEmbeddedPostgres } from '../db/embedded.ts';
-import { openContext, prepareDatabase } from '../runtime.ts';
+import { openDatabase, prepareDatabase } from '../runtime.ts';
 
-export interface Session extends Context {
+export interface Session {
+  db: Db;
   databaseUrl: string;
 }
 
@@ -17,11 +18,11 @@ export async function withSession(work: (session: Session) => Promise<void>): Pr
   const log = commandLog(config);
   const database = await prepareDatabase(config, log);
   try {
-    const context = await openContext(config, log, database);
+    const { db } = await openDatabase(config, log, database);
     try {
-      await work({ ...context, databaseUrl: database.url });
+      await work({ db, databaseUrl: database.url });
     } finally {
-      await context.db.close();
+      await db.close();
     }
   } finally {
     await database.stop();

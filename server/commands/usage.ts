@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import { Failure } from '../exit.ts';
-import { emailRule } from '../schema.ts';
+import { emailRule } from '../rules.ts';
 
 /** The command was called wrongly: one clear line, exit code 2. */
 export class UsageError extends Failure {

@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { cursorQuery, pageQuery } from '../page.ts';
-import { emailRule, Id, Name, NameList, NullableText, phoneRule, Timestamp } from '../schema.ts';
+import { emailRule, phoneRule } from '../rules.ts';
+import { Id, Name, NameList, NullableText, Timestamp } from '../schema.ts';
 
 export const Contact = Type.Object(
   {

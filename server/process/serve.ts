@@ -3,10 +3,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createApp } from '../app.ts';
 import { startBackground } from '../background.ts';
 import type { Config } from '../config.ts';
+import type { Context } from '../context.ts';
+import { createEgress } from '../egress/guard.ts';
 import type { App } from '../http/route.ts';
 import { createLog, logCrashes } from '../log.ts';
+import { createMetrics } from '../metrics.ts';
 import { tellWorkers } from '../queue/relay.ts';
-import { openContext, prepareDatabase } from '../runtime.ts';
+import { openDatabase, prepareDatabase } from '../runtime.ts';
 import { type Run, runCluster, runForPrimary } from './cluster.ts';
 import { checkTlsFiles, listen } from './listen.ts';
 import { stopSignal } from './stop-signal.ts';
@@ -59,7 +62,13 @@ export async function serveAsOneOfMany(config: Config): Promise<void> {
 
 /** One process: HTTP, background work, or both, as INBOX_ROLE says. */
 async function runProcess({ config, log, database, stop, onListening }: Run): Promise<void> {
-  const ctx = await openContext(config, log, database);
+  const ctx: Context = {
+    ...(await openDatabase(config, log, database)),
+    config,
+    egress: createEgress(config),
+    metrics: createMetrics({ ofProcess: true }),
+    log,
+  };
   try {
     const app = await createApp(ctx);
     const origin = await listen(app, config);

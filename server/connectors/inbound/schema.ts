@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox';
-import { emailRule, NullableText, phoneRule } from '../../schema.ts';
+import { emailRule, phoneRule } from '../../rules.ts';
+import { NullableText } from '../../schema.ts';
 import { AttachmentInput } from '../../conversations/messages/schema.ts';
 
 const filled = { minLength: 1, maxLength: 255 };
