@@ -1,9 +1,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { afterEach } from 'node:test';
 import { createContact } from '../server/contacts/contacts.ts';
 import { atEnd, startService, type Workspace } from './harness.ts';
-import { external, launch, ready, type Running } from './operation/child.ts';
+import { type Child, external, launch, ready, type Running } from './operation/child.ts';
 import { type Receiver, receiverCa, receiverEnv, startReceiver } from './receiver.ts';
 
 /** The service that takes requests runs here and delivers nothing; workers are processes of their own, to be killed. */
@@ -12,24 +13,33 @@ writeFileSync(join(folder, 'ca.pem'), receiverCa);
 atEnd(async () => rmSync(folder, { recursive: true }));
 export const service = await startService({ env: receiverEnv });
 
-export const launchService = (env: Record<string, string>): Promise<Running> =>
-  ready(
-    launch({
-      ...external(service.databaseUrl),
-      ...receiverEnv,
-      NODE_EXTRA_CA_CERTS: join(folder, 'ca.pem'),
-      INBOX_LOG_LEVEL: 'error',
-      ...env,
-    }),
-  );
+const launched = new Map<number, Child>();
+
+export function launchService(env: Record<string, string>): Promise<Running> {
+  const running = launch({
+    ...external(service.databaseUrl),
+    ...receiverEnv,
+    NODE_EXTRA_CA_CERTS: join(folder, 'ca.pem'),
+    INBOX_LOG_LEVEL: 'error',
+    ...env,
+  });
+  launched.set(running.pid, running);
+  void running.ended.then(() => launched.delete(running.pid));
+  return ready(running);
+}
 
 export const startWorker = (env: Record<string, string> = {}): Promise<Running> =>
   launchService({ INBOX_ROLE: 'worker', ...env });
 
-export async function killed(worker: Running): Promise<void> {
+export async function killed(worker: Child): Promise<void> {
   worker.signal('SIGKILL');
   await worker.ended;
 }
+
+/** A test that fails leaves no worker behind to take the work of the next one. */
+afterEach(async () => {
+  await Promise.all([...launched.values()].map(killed));
+});
 
 export async function subscribed(): Promise<{ workspace: Workspace; receiver: Receiver }> {
   const workspace = await service.workspace();
@@ -59,9 +69,10 @@ export const recorded = async ({ uuid }: Workspace) =>
 export async function emitMany(workspace: Workspace, count: number): Promise<void> {
   for (let done = 0; done < count; done += 500) {
     await service.ctx.db.transaction(async (tx) => {
-      for (let i = done; i < Math.min(count, done + 500); i++) {
-        await createContact(tx, workspace.uuid, { name: `Contact ${i} \u{1F98A}\u2028` });
-      }
+      const numbers = Array.from({ length: Math.min(500, count - done) }, (_, i) => done + i);
+      await Promise.all(
+        numbers.map((i) => createContact(tx, workspace.uuid, { name: `Contact ${i} \u{1F98A}\u2028` })),
+      );
     });
   }
 }
