@@ -8,11 +8,11 @@ import { statements } from '../server/db/client.ts';
 import { atEnd, createDatabase } from './harness.ts';
 
 /**
- * What each read of a request touches, in 8 KiB pages, on a small workspace and on one 25 times as large. Time would
+ * What each read of a request touches, in 8 KiB pages, on a small workspace and on one 12 times as large. Time would
  * depend on the machine; pages do not. One more level of an index costs a page a row more, a scan costs the table.
  */
 const small = 2_000;
-const large = 50_000;
+const large = 24_000;
 
 const workspace = '00000000-0000-7000-8000-000000000001';
 const channel = '00000000-0000-7000-8000-000000000101';
