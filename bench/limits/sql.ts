@@ -6,7 +6,8 @@ import { findChannel } from '../../server/channels/queries.ts';
 import { receiveMessage } from '../../server/connectors/inbound/inbound.ts';
 import type { InboundMessage } from '../../server/connectors/inbound/schema.ts';
 import { changeConversation } from '../../server/conversations/change.ts';
-import { type Filters, listConversations } from '../../server/conversations/list.ts';
+import { filtersOf } from '../../server/conversations/filters.ts';
+import { listConversations } from '../../server/conversations/list.ts';
 import { listMessages } from '../../server/conversations/messages/queries.ts';
 import { systemSender } from '../../server/conversations/messages/sender.ts';
 import { findConversation, lockConversation } from '../../server/conversations/queries.ts';
@@ -49,9 +50,10 @@ export async function openSql(databaseUrl: string): Promise<Sql> {
       JSON.parse(bodies[round % bodies.length]!.replaceAll('{n}', `${process.pid}-${n}`));
     switch (`${method} ${resource}${id && '/id'}${below ? `/${below}` : ''}`) {
       case 'GET conversations': {
-        const filters = filtersOf(url.searchParams);
+        const query = Object.fromEntries(url.searchParams);
         const page = pageOf(url.searchParams, 25);
-        return () => listConversations(db, workspaceId, filters, page);
+        return async () =>
+          listConversations(db, workspaceId, (await filtersOf(db, workspaceId, query))!, page);
       }
       case 'GET conversations/id':
         return () => findConversation(db, workspaceId, uuidOf('conversation', id));
@@ -152,20 +154,4 @@ function pageOf(query: URLSearchParams, defaultPerPage: number) {
   const page = Number(query.get('page') ?? 1);
   const perPage = Number(query.get('per_page') ?? defaultPerPage);
   return { page, perPage, offset: (page - 1) * perPage };
-}
-
-function filtersOf(query: URLSearchParams): Filters {
-  const uuid = (name: string, kind: Kind) => {
-    const id = query.get(name);
-    return id === null ? undefined : uuidOf(kind, id);
-  };
-  return {
-    status: (query.get('status') ?? undefined) as Filters['status'],
-    channelId: uuid('channel_id', 'channel'),
-    assigneeId: query.get('assignee_id') === 'unassigned' ? null : uuid('assignee_id', 'agent'),
-    contactId: uuid('contact_id', 'contact'),
-    teamId: uuid('team_id', 'team'),
-    label: query.get('label') ?? undefined,
-    updatedSince: query.get('updated_since') ?? undefined,
-  };
 }

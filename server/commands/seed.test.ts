@@ -49,7 +49,8 @@ test('totals equal what counting gives, for every combination of filters', async
   await rollUpCounts(service.ctx.db);
   const wrong = await service.sql(
     `with counted as (
-       select scope, count(*) as n from conversations c, conversation_scopes(c.status, c.channel_id, c.assignee_id) scope
+       select scope, count(*) as n from conversations c,
+         conversation_scopes(c.status, c.channel_id, c.assignee_id, c.team_id, c.label_ids) scope
        where c.workspace_id = $1 group by scope
        union all select 'contacts', count(*) from contacts where workspace_id = $1
        union all select 'contacts tag=' || tag, count(*) from contact_tags where workspace_id = $1 group by tag),

@@ -2,13 +2,12 @@ import Type from 'typebox';
 import type { Context } from '../context.ts';
 import { answerOnce } from '../http/idempotency.ts';
 import { type App, dataOf, IdParams, listOf, sendPage } from '../http/route.ts';
-import { fromId } from '../ids.ts';
-import { momentOf } from '../moment.ts';
 import { pageOf } from '../page.ts';
 import { byId } from '../references.ts';
 import { changeConversation } from './change.ts';
 import { conversationOf, createConversation, summaryOf } from './conversations.ts';
-import { type Filters, listConversations } from './list.ts';
+import { filtersOf } from './filters.ts';
+import { listConversations } from './list.ts';
 import { senderOf } from './messages/sender.ts';
 import { findConversation, lockConversation } from './queries.ts';
 import {
@@ -40,9 +39,10 @@ export function conversationRoutes(app: App, ctx: Context): void {
     },
     async (request, reply) => {
       const page = pageOf(request.query, defaultPerPage);
-      const filters = filtersOf(request.query);
+      const { workspaceId } = request.caller;
+      const filters = await filtersOf(ctx.db, workspaceId, request.query);
       const found = filters
-        ? await listConversations(ctx.db, request.caller.workspaceId, filters, page)
+        ? await listConversations(ctx.db, workspaceId, filters, page)
         : { rows: [], total: 0, position: undefined };
       return sendPage(request, reply, page, { ...found, rows: found.rows.map(summaryOf) });
     },
@@ -118,22 +118,4 @@ export function conversationRoutes(app: App, ctx: Context): void {
       return { data: conversationOf(row) };
     },
   );
-}
-
-/** undefined: an id that can name nothing, so the list is empty. */
-function filtersOf(query: ConversationQuery): Filters | undefined {
-  const filters: Filters = { status: query.status, label: query.label };
-  if (query.updated_since !== undefined)
-    filters.updatedSince = momentOf('updated_since', query.updated_since);
-  if (query.assignee_id === 'unassigned') filters.assigneeId = null;
-  else if (query.assignee_id !== undefined) {
-    filters.assigneeId = fromId('agent', query.assignee_id);
-    if (!filters.assigneeId) return undefined;
-  }
-  if (query.channel_id !== undefined && !(filters.channelId = fromId('channel', query.channel_id)))
-    return undefined;
-  if (query.contact_id !== undefined && !(filters.contactId = fromId('contact', query.contact_id)))
-    return undefined;
-  if (query.team_id !== undefined && !(filters.teamId = fromId('team', query.team_id))) return undefined;
-  return filters;
 }

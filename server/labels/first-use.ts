@@ -14,7 +14,7 @@ const insertMissing = statement<never>(
 );
 
 const findByName = statement<{ id: string; name: string; archived: boolean }>(
-  'labels.find_by_name',
+  'labels.find_by_names',
   `select id, name, archived from labels where workspace_id = $1 and name = any ($2)`,
 );
 

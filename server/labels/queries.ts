@@ -33,6 +33,13 @@ export const findLabel = finding(
   statement<LabelRow>('labels.find', `select ${columns} from labels where workspace_id = $1 and id = $2`),
 );
 
+export const findLabelByName = finding(
+  statement<LabelRow>(
+    'labels.find_by_name',
+    `select ${columns} from labels where workspace_id = $1 and name = $2`,
+  ),
+);
+
 const nameTaken = {
   index: 'labels_workspace_id_name_key',
   field: 'name',

@@ -9,6 +9,7 @@ import {
   makeAgent,
   makeChannel,
   makeContact,
+  makeTeam,
   patchConversation,
   roundRobin,
 } from '../factory.ts';
@@ -31,6 +32,8 @@ const statuses = ['open', 'pending', 'resolved', 'snoozed'];
 const tags = ['red', 'green', 'blue'];
 const channels = [await makeChannel(ws), await makeChannel(ws)];
 const agents = [await makeAgent(ws), await makeAgent(ws)];
+const teams = [await makeTeam(ws), await makeTeam(ws)];
+const labels = ['urgent', 'billing', 'vip'];
 const contact = await makeContact(ws);
 
 /** The same choices in every run. */
@@ -43,34 +46,55 @@ function chooser(seed: number) {
   return { below, of: <T>(list: readonly T[]): T => list[below(list.length)]! };
 }
 
+interface Combination {
+  status?: string | undefined;
+  channel_id?: string | undefined;
+  assignee_id?: string | undefined;
+  team_id?: string;
+  label?: string;
+}
+
 const filters = {
   status: [undefined, ...statuses],
   channel_id: [undefined, ...channels.map(({ id }) => id)],
   assignee_id: [undefined, 'unassigned', ...agents.map(({ id }) => id)],
 };
 
-const combinations = filters.status.flatMap((status) =>
-  filters.channel_id.flatMap((channel_id) =>
+/** Those whose totals are kept, and some that are counted. */
+const combinations: Combination[] = filters.status.flatMap((status): Combination[] => [
+  ...filters.channel_id.flatMap((channel_id) =>
     filters.assignee_id.map((assignee_id) => ({ status, channel_id, assignee_id })),
   ),
-);
+  ...teams.map(({ id }) => ({ status, team_id: id })),
+  ...[...labels, 'unheard of'].map((label) => ({ status, label })),
+  { status, team_id: teams[0].id, label: 'urgent' },
+  { status, channel_id: channels[0].id, label: 'urgent' },
+  { status, assignee_id: agents[0].id, team_id: teams[0].id },
+]);
 
-type Combination = (typeof combinations)[number];
-
-const totalOf = async (path: string, query: Record<string, string | undefined>): Promise<number> => {
+const totalOf = async (path: string, query: object): Promise<number> => {
   const given = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined);
   const { body } = await crowd.request('GET', `${path}?per_page=1&${new URLSearchParams(given).toString()}`);
   return body.meta.total;
 };
 
-async function countOf({ status, channel_id, assignee_id }: Combination): Promise<number> {
+async function countOf({ status, channel_id, assignee_id, team_id, label }: Combination): Promise<number> {
   const agent =
     assignee_id === undefined || assignee_id === 'unassigned' ? null : fromId('agent', assignee_id);
   const [row] = await service.sql<{ n: number }>(
     `select count(*) as n from conversations where workspace_id = $1 and ($2::text is null or status = $2)
        and ($3::uuid is null or channel_id = $3) and ($4::uuid is null or assignee_id = $4)
-       and (not $5::boolean or assignee_id is null)`,
-    [ws.uuid, status, channel_id && fromId('channel', channel_id), agent, assignee_id === 'unassigned'],
+       and (not $5::boolean or assignee_id is null) and ($6::uuid is null or team_id = $6)
+       and ($7::text is null or exists (select from labels l where l.id = any (label_ids) and l.name = $7))`,
+    [
+      ws.uuid,
+      status,
+      channel_id && fromId('channel', channel_id),
+      agent,
+      assignee_id === 'unassigned',
+      team_id && fromId('team', team_id),
+      label,
+    ],
   );
   return row!.n;
 }
@@ -133,6 +157,8 @@ test(`after 2,000 random creates and PATCHes at once from three servers, with ro
     patchConversation(crowd, choose.of(conversations), {
       ...(choose.below(3) > 0 && { status: choose.of(statuses) }),
       ...(choose.below(3) > 0 && { assignee_id: agentOrNone() }),
+      ...(choose.below(3) === 0 && { team_id: choose.of([null, ...teams.map(({ id }) => id)]) }),
+      ...(choose.below(3) === 0 && { labels: labels.filter(() => choose.below(2) === 0) }),
     });
   const createContact = async () => contacts.push(await makeContact(crowd, { tags: randomTags() }));
   const changeContact = () =>
