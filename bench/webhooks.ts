@@ -1,26 +1,26 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { call } from './api.ts';
 import { makeFolder, withCleanUp } from './clean-up.ts';
-import { makeKeys } from './keys.ts';
 import { machine } from './machine.ts';
 import { hasFlag, numberOption } from './options.ts';
-import { type Service, startService, withDatabase } from './service.ts';
+import { median } from './sample.ts';
 import { measureDelivery } from './webhooks/delivery.ts';
+import { measureLatency } from './webhooks/latency.ts';
 import { startReceiver } from './webhooks/receiver.ts';
 
 /**
- * npm run bench:webhooks [-- --events 10000 --backlog 1000000 --json]
+ * npm run bench:webhooks [-- --events 10000 --backlog 1000000 --rounds 5 --seconds 10 --json]
  * How fast deliveries go out, beside a bare undici loop that sends the same bodies, signed the same way, over as many
  * connections to the same TLS receiver; how long they take at 200 events a second; and what a dead receiver with a large
- * backlog does to the others. Service, receiver and loop are processes of their own on this machine.
+ * backlog does to the others. Services, receiver and loop are processes of their own on this machine.
  */
 const options = {
   events: numberOption('--events', 20_000),
   backlog: numberOption('--backlog', 1_000_000),
-  seconds: numberOption('--seconds', 15),
+  rounds: numberOption('--rounds', 5),
+  seconds: numberOption('--seconds', 10),
 };
+const ms = (value: number) => `${value.toFixed(1)} ms`;
 const say = (line: string) => process.stderr.write(`${line}\n`);
 
 await withCleanUp(async () => {
@@ -38,18 +38,12 @@ await withCleanUp(async () => {
     bare: [bare],
   } = await measureDelivery(env, receiver, { events: options.events, repetitions: 1 });
 
-  say(`200 events a second for ${options.seconds} s`);
-  const service = await startService(env);
-  await steady(service, 5); // warm-up
-  await receiver.reset();
-  await steady(service);
-  const alone = await receiver.latency('/live');
-  say(`the same beside ${options.backlog} deliveries waiting for a receiver that answers nothing`);
-  await fillDeadLane(service, `${receiver.url}dead`);
-  await steady(service); // after so large an insert the disk is busy for a while, dead lane or not
-  await receiver.reset();
-  await steady(service);
-  const beside = await receiver.latency('/live');
+  say(
+    `200 events a second, with and without ${options.backlog} deliveries waiting for a receiver that is silent`,
+  );
+  const { free, burdened } = await measureLatency(env, receiver, options);
+  say(`p95 of each round without: ${free.map(ms).join(', ')}; with: ${burdened.map(ms).join(', ')}`);
+  const [alone, beside] = [median(free), median(burdened)];
 
   report([
     { name: 'webhook_delivery', value: ours!, unit: 'deliveries/s', limit: bare!, ratio: ours! / bare! },
@@ -86,39 +80,4 @@ function report(scenarios: Figure[]): void {
     process.stdout.write(`${machine()}\n`);
     console.table(rounded);
   }
-}
-
-async function steady(service: Service, seconds = options.seconds): Promise<void> {
-  const total = 200 * seconds;
-  const keys = await makeKeys(service, Math.ceil(total / 900));
-  const started = performance.now();
-  const pending: Promise<unknown>[] = [];
-  for (let i = 0; i < total; i++) {
-    const wait = started + i * 5 - performance.now();
-    if (wait > 0) await sleep(wait);
-    const key = keys[i % keys.length]!;
-    pending.push(call('POST', `${service.origin}/v1/contacts`, key, { name: `Steady ${i}` }));
-  }
-  await Promise.all(pending);
-  await sleep(1_000);
-}
-
-async function fillDeadLane(service: Service, url: string): Promise<void> {
-  await withDatabase(service, async (client) => {
-    await client.query(
-      `insert into webhooks (workspace_id, id, url, events, sealed_secret)
-       select workspace_id, gen_random_uuid(), $1, '{}', sealed_secret from webhooks limit 1`,
-      [url],
-    );
-    await client.query(
-      `insert into delivery_queue (workspace_id, id, webhook_id, event_id, event_type, next_at, created_at)
-       select w.workspace_id, gen_random_uuid(), w.id, e.id, e.type, now(), now()
-       from webhooks w, (select id, type from events limit 1) e, generate_series(1, $2)
-       where w.url = $1`,
-      [url, options.backlog],
-    );
-    await client.query('vacuum analyze delivery_queue');
-    await client.query('checkpoint'); // the writing of the backlog itself is not what is measured
-  });
-  await sleep(15_000); // until it has timed out and been throttled
 }
