@@ -69,8 +69,8 @@ async function refuseNewerSchema(url: string): Promise<void> {
   }
 }
 
-/** Of all processes together. PostgreSQL allows 100 unless told otherwise, and there may be other services. */
-const connections = 64;
+/** For transactions, of all processes together. PostgreSQL allows 100 in all, and there may be other services. */
+const connections = 48;
 
 /** A prepared database, opened: refused unless it keeps what it acknowledges and our key opens what it holds. */
 export async function openDatabase(

@@ -52,6 +52,7 @@ export interface Db extends Reader {
 
 export interface DbOptions {
   url: string;
+  /** Connections for transactions; a third as many more for what may take long. */
   poolSize?: number;
   onError?: (error: Error) => void;
 }
@@ -61,6 +62,11 @@ const deadlineMs = 5_000;
 /** A lost connection shows at once. Whoever has waited longer for an answer does not wait as long again. */
 const askAgainWithinMs = 1_000;
 
+/**
+ * Prepared statements keep one plan, the one that test/plans.test.ts looks at. Left to itself PostgreSQL planned each
+ * claim of deliveries anew once a million waited in another lane: half as much processor again for all deliveries.
+ * What may take long is planned for its values, and has a pool of its own: searches cannot hold up writes.
+ */
 export function openDb({ url, poolSize = 10, onError = () => {} }: DbOptions): Db {
   const config: pg.ClientConfig = {
     connectionString: url,
@@ -75,18 +81,24 @@ export function openDb({ url, poolSize = 10, onError = () => {} }: DbOptions): D
     options: '-c timezone=UTC -c datestyle=ISO -c client_min_messages=warning',
     types: { getTypeParser: typeParser },
   };
-  const pool = new pg.Pool({ ...config, max: poolSize, idleTimeoutMillis: 30_000 });
-  pool.on('error', onError);
+  const planned = { ...config, options: `${config.options} -c plan_cache_mode=force_generic_plan` };
   const sessions = new Set<pg.PoolClient>();
-  pool.on('connect', (client) => {
-    sessions.add(client);
-    // The pool listens only while a session is idle: one that breaks just as it is handed out would end the process.
-    client.on('error', () => {});
-    client.once('end', () => sessions.delete(client));
-  });
+  const pooled = (ofConfig: pg.ClientConfig, max: number): pg.Pool => {
+    const pool = new pg.Pool({ ...ofConfig, max, idleTimeoutMillis: 30_000 });
+    pool.on('error', onError);
+    pool.on('connect', (client) => {
+      sessions.add(client);
+      // The pool listens only while a session is idle: one that breaks just as it is handed out would end the process.
+      client.on('error', () => {});
+      client.once('end', () => sessions.delete(client));
+    });
+    return pool;
+  };
 
-  const readers = Array.from({ length: pipelinedReaders }, () => pipelined(config, onError, true));
-  const apart = pipelined(config, onError, false);
+  const transactions = pooled(planned, poolSize);
+  const long = pooled(config, Math.ceil(poolSize / 3));
+  const readers = Array.from({ length: pipelinedReaders }, () => pipelined(planned, onError, true));
+  const apart = pipelined(planned, onError, false);
   const listeners = new Map<string, Set<() => void>>();
   let turn = 0;
   let closed = false;
@@ -97,13 +109,13 @@ export function openDb({ url, poolSize = 10, onError = () => {} }: DbOptions): D
       return readers[turn]!.query(statement, values);
     },
     alone: {
-      query: async (statement, values) => rowsOf(await pool.query(prepared(statement, values))),
-      queryText: async (text, values) => rowsOf(await pool.query({ text, values })),
+      query: async (statement, values) => rowsOf(await long.query(prepared(statement, values))),
+      queryText: async (text, values) => rowsOf(await long.query({ text, values })),
     },
     apart,
     async transaction(work) {
       const topics = new Set<string>();
-      const result = await retryDeadlocks(() => runTransaction(pool, work, topics));
+      const result = await retryDeadlocks(() => runTransaction(transactions, work, topics));
       for (const topic of topics) for (const listener of listeners.get(topic) ?? []) listener();
       return result;
     },
@@ -116,8 +128,8 @@ export function openDb({ url, poolSize = 10, onError = () => {} }: DbOptions): D
     async close() {
       if (closed) return;
       closed = true;
-      await Promise.all([pool.end(), apart.close(), ...readers.map((reader) => reader.close())]);
-      // The pool says it has ended before its sessions have. Whoever stops the database next must not see them.
+      await Promise.all([transactions.end(), long.end(), apart.close(), ...readers.map((reader) => reader.close())]);
+      // A pool says it has ended before its sessions have. Whoever stops the database next must not see them.
       const ended = Promise.all(
         [...sessions].map((session) => new Promise((gone) => session.once('end', gone))),
       );
