@@ -128,7 +128,12 @@ export function openDb({ url, poolSize = 10, onError = () => {} }: DbOptions): D
     async close() {
       if (closed) return;
       closed = true;
-      await Promise.all([transactions.end(), long.end(), apart.close(), ...readers.map((reader) => reader.close())]);
+      await Promise.all([
+        transactions.end(),
+        long.end(),
+        apart.close(),
+        ...readers.map((reader) => reader.close()),
+      ]);
       // A pool says it has ended before its sessions have. Whoever stops the database next must not see them.
       const ended = Promise.all(
         [...sessions].map((session) => new Promise((gone) => session.once('end', gone))),

@@ -1,7 +1,8 @@
 import type { PlainSettings } from '../../channels/settings.ts';
 import type { ChannelType } from '../../channels/types.ts';
 import type { Attachment } from '../../conversations/messages/schema.ts';
-import { type Db, type Statement, statement, type Tx } from '../../db/client.ts';
+import { type Db, statement, type Tx } from '../../db/client.ts';
+import { claims } from '../../queue/claims.ts';
 import type { Lane } from '../../queue/worker.ts';
 
 /** Longer than an attempt may take, so that nobody sends what is still being sent. */
@@ -52,19 +53,10 @@ export interface ClaimedMessage {
   sealed_settings: Buffer | null;
 }
 
-const claims = new Map<number, Statement<ClaimedMessage>>();
-
-/** The count stands in the text: with `limit $n` PostgreSQL plans for a tenth of the lane. */
-function claimStatement(count: number): Statement<ClaimedMessage> {
-  const known = claims.get(count);
-  if (known) return known;
-  const made = { name: `outgoing.claim.${count}`, text: claimText(count) };
-  claims.set(count, made);
-  return made;
-}
-
 /** Of each conversation only the first that waits: the next is claimed when that one has left, so the order is kept. */
-const claimText = (count: number): string => `
+const claim = claims<ClaimedMessage>(
+  'outgoing.claim',
+  (count) => `
   with picked as materialized (
     select id from outgoing_queue q
     where channel_id = $2 and next_at <= now() and (leased_until is null or leased_until <= now())
@@ -92,9 +84,8 @@ const claimText = (count: number): string => `
   join channels ch on ch.workspace_id = claimed.workspace_id and ch.id = claimed.channel_id
   left join templates t on t.workspace_id = m.workspace_id and t.id = m.template_id
   left join agents a on m.sender_type = 'agent' and a.workspace_id = m.workspace_id and a.id = m.sender_id
-  left join api_keys k on m.sender_type = 'bot' and k.workspace_id = m.workspace_id and k.id = m.sender_id`;
-
-statement('outgoing.claim.1', claimText(1));
+  left join api_keys k on m.sender_type = 'bot' and k.workspace_id = m.workspace_id and k.id = m.sender_id`,
+);
 
 export function claimMessages(
   tx: Tx,
@@ -103,7 +94,7 @@ export function claimMessages(
   claimId: string,
   count: number,
 ): Promise<ClaimedMessage[]> {
-  return tx.query(claimStatement(count), [workspaceId, channelId, claimId]);
+  return tx.query(claim(count), [workspaceId, channelId, claimId]);
 }
 
 /** What became of one attempt: it left, it failed for good, or (`retryInSeconds`) it is tried again. */

@@ -1,4 +1,5 @@
-import { type Db, type Statement, statement, type Tx } from '../../db/client.ts';
+import { type Db, statement, type Tx } from '../../db/client.ts';
+import { claims } from '../../queue/claims.ts';
 import type { Lane } from '../../queue/worker.ts';
 
 export const leaseSeconds = 30;
@@ -47,18 +48,9 @@ export interface ClaimedRow {
   sealed_previous_secret: Buffer | null;
 }
 
-const claims = new Map<number, Statement<ClaimedRow>>();
-
-/** The count stands in the text: with `limit $n` PostgreSQL plans for a tenth of the lane. */
-function claimStatement(count: number): Statement<ClaimedRow> {
-  const known = claims.get(count);
-  if (known) return known;
-  const made = { name: `deliveries.claim.${count}`, text: claimText(count) };
-  claims.set(count, made);
-  return made;
-}
-
-const claimText = (count: number): string => `
+const claim = claims<ClaimedRow>(
+  'deliveries.claim',
+  (count) => `
   with hook as materialized (
     select url, sealed_secret, case when previous_secret_until > now() then sealed_previous_secret end as previous
     from webhooks where workspace_id = $1 and id = $2 and not deleted),
@@ -73,9 +65,8 @@ const claimText = (count: number): string => `
     returning q.workspace_id, q.id, q.webhook_id as lane, q.event_id, q.event_type, q.attempts,
       extract(epoch from clock_timestamp() - q.created_at)::float8 as age_seconds)
   select claimed.*, e.body, hook.url, hook.sealed_secret, hook.previous as sealed_previous_secret
-  from claimed join events e on e.workspace_id = claimed.workspace_id and e.id = claimed.event_id, hook`;
-
-statement('deliveries.claim.1', claimText(1));
+  from claimed join events e on e.workspace_id = claimed.workspace_id and e.id = claimed.event_id, hook`,
+);
 
 /**
  * Takes up to `count` due deliveries of one webhook. The webhook stays locked against deletion until this transaction
@@ -90,7 +81,7 @@ export async function claimDeliveries(
 ): Promise<ClaimedRow[]> {
   const [, rows] = await Promise.all([
     tx.query(lockShared, [webhookId]),
-    tx.query(claimStatement(count), [workspaceId, webhookId, claimId]),
+    tx.query(claim(count), [workspaceId, webhookId, claimId]),
   ]);
   return rows;
 }
