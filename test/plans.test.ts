@@ -40,6 +40,7 @@ const reads: Record<string, unknown[]> = {
   'webchat.history': [workspace, channel, oneContact, '00000000-0000-7000-b000-000000001000'],
   'webchat.news': [workspace, channel, oneContact, `{${oneConversation}}`, '{1000}'],
   'conversations.find': [workspace, oneConversation],
+  'conversations.find_many': [`{${workspace}}`, `{${oneConversation}}`],
   'contacts.find': [workspace, oneContact],
   'contacts.newest.25': [workspace],
   'contacts.with_tag.25': [workspace, 'tag 3'],

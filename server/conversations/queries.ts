@@ -1,5 +1,6 @@
 import { channelTypes, type ChannelType } from '../channels/types.ts';
 import { type Reader, statement, type Tx } from '../db/client.ts';
+import { gather } from '../db/gather.ts';
 import { newUuid } from '../ids.ts';
 import type { Status } from './schema.ts';
 
@@ -77,6 +78,27 @@ export async function findConversation(
 ): Promise<ConversationRow | undefined> {
   const [row] = await db.query(find, [workspaceId, id]);
   return row;
+}
+
+const findMany = statement<ConversationRow & { place: number }>(
+  'conversations.find_many',
+  `select asked.place, ${columns}
+   from unnest($1::uuid[], $2::uuid[]) with ordinality as asked (workspace_id, id, place)
+   join conversations c on c.workspace_id = asked.workspace_id and c.id = asked.id ${joins}`,
+);
+
+/** Of 130 µs that PostgreSQL takes to find one, 90 go into setting up its joins. */
+export function conversationReader(db: Reader) {
+  const find = gather(async (asked: { workspaceId: string; id: string }[]) => {
+    const rows = await db.query(findMany, [
+      asked.map(({ workspaceId }) => workspaceId),
+      asked.map(({ id }) => id),
+    ]);
+    const found: (ConversationRow | undefined)[] = [];
+    for (const row of rows) found[row.place - 1] = row;
+    return found;
+  });
+  return (workspaceId: string, id: string) => find({ workspaceId, id });
 }
 
 /** The materialised step is what makes `now` a time after the lock: a plain FOR UPDATE reads the clock before it waits. */

@@ -9,7 +9,7 @@ import { conversationOf, createConversation, summaryOf } from './conversations.t
 import { filtersOf } from './filters.ts';
 import { listConversations } from './list.ts';
 import { senderOf } from './messages/sender.ts';
-import { findConversation, lockConversation } from './queries.ts';
+import { conversationReader, lockConversation } from './queries.ts';
 import {
   Conversation,
   ConversationQuery,
@@ -23,6 +23,7 @@ export function conversationRoutes(app: App, ctx: Context): void {
   app.addSchema(ConversationSummary);
   app.addSchema(Conversation);
   const One = dataOf(Type.Ref('Conversation#'));
+  const readConversation = conversationReader(ctx.db);
 
   app.get(
     '/conversations',
@@ -62,9 +63,7 @@ export function conversationRoutes(app: App, ctx: Context): void {
     },
     async (request) => {
       const { workspaceId } = request.caller;
-      const row = await byId('conversation', request.params.id, (id) =>
-        findConversation(ctx.db, workspaceId, id),
-      );
+      const row = await byId('conversation', request.params.id, (id) => readConversation(workspaceId, id));
       return { data: conversationOf(row) };
     },
   );

@@ -61,24 +61,26 @@ interface Waiting {
 }
 
 const tooLongMs = 1_000;
+/** The next is written while PostgreSQL works on the one before. */
+const mostUnderWay = 2;
 
 /**
- * Requests that arrive in one turn, or while a statement is under way, share one: the busier the service, the less each
+ * Requests that arrive in one turn, or while statements are under way, share one: the busier the service, the less each
  * request pays for its count.
  */
 export function createRateLimiter({ db }: Context): RateLimiter {
   let waiting = new Map<string, Waiting>();
-  let underWay = false;
+  let underWay = 0;
 
   async function settle() {
-    underWay = true;
+    underWay++;
     await setImmediate(); // whoever else has come in this turn
     while (waiting.size > 0) {
       const batch = waiting;
       waiting = new Map();
       await grant(batch);
     }
-    underWay = false;
+    underWay--;
   }
 
   async function grant(batch: Map<string, Waiting>) {
@@ -109,7 +111,7 @@ export function createRateLimiter({ db }: Context): RateLimiter {
         const entry = waiting.get(bucket) ?? { capacity, takers: [] };
         entry.takers.push({ resolve, reject });
         waiting.set(bucket, entry);
-        if (!underWay) void settle();
+        if (underWay < mostUnderWay) void settle();
       });
     },
   };
