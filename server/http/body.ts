@@ -11,7 +11,7 @@ export function readJsonBodies(app: App): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(
     'application/json',
-    { parseAs: 'buffer', bodyLimit: maxBodyBytes },
+    { parseAs: 'buffer' },
     async (request: FastifyRequest, body: Buffer) => {
       request.rawBody = body;
       return parseJson(body, request.headers['content-type'] ?? '');

@@ -4,7 +4,7 @@ import { errorOfValidation } from './validation.ts';
 
 /** The one place where an error becomes an answer. */
 export function answerError(error: FastifyError | ApiError, request: FastifyRequest, reply: FastifyReply) {
-  const known = toApiError(error);
+  const known = toApiError(error, request.routeOptions.bodyLimit);
   if (known.code === 'server_error') request.log.error({ err: error }, 'request failed');
   return reply.code(statusOf[known.code]).send(errorBody(known, request.id));
 }
@@ -21,10 +21,12 @@ export function errorBody({ code, message, details }: ApiError, requestId: strin
   };
 }
 
-function toApiError(error: FastifyError | ApiError): ApiError {
+function toApiError(error: FastifyError | ApiError, bodyLimit: number): ApiError {
   if (error instanceof ApiError) return error;
   if (error.validation) return errorOfValidation(error.validation, error.validationContext ?? 'body');
-  if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') return badRequest('The body is larger than 1 MiB');
+  if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
+    return badRequest(`The body is larger than ${bodyLimit / 2 ** 20} MiB`);
+  }
   if (error.code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {
     return badRequest('The body must be JSON, sent with Content-Type: application/json');
   }

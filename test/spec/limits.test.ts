@@ -56,6 +56,16 @@ test('a body over 1 MiB sent in chunks without a length answers 400', async () =
   assert.equal(((await answer.json()) as { error: { code: string } }).error.code, 'bad_request');
 });
 
+test('a platform may call with 4 MiB; over that the answer is 400 and names this limit, not that of the others', async () => {
+  const call = (bytes: number) =>
+    ws.request('POST', `/channels/${whatsapp.id}/webhook`, undefined, { raw: ' '.repeat(bytes) });
+  assertError(await call(4 * mebibyte), 403); // read, and found to be unsigned
+  const answer = await call(4 * mebibyte + 1);
+  assertError(answer, 400);
+  assert.match(answer.body.error.message, /4 MiB/);
+  assert.match((await raw(sized(mebibyte + 1))).body.error.message, /1 MiB/);
+});
+
 /** The body is level 1, custom_attributes level 2. */
 const nested = (levels: number, open = '[', close = ']') =>
   `{"name":"Ada","custom_attributes":{"deep":${open.repeat(levels - 2)}${close.repeat(levels - 2)}}}`;

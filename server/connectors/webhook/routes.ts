@@ -39,7 +39,7 @@ export async function platformWebhookRoutes(app: App, ctx: Context, connectors: 
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser(
       '*',
-      { parseAs: 'buffer', bodyLimit: maxBodyBytes },
+      { parseAs: 'buffer' },
       async (_request: FastifyRequest, body: Buffer) => body,
     );
 
@@ -69,6 +69,7 @@ export async function platformWebhookRoutes(app: App, ctx: Context, connectors: 
     scope.post(
       '/channels/:id/webhook',
       {
+        bodyLimit: maxBodyBytes,
         config: { public: true },
         schema: {
           operationId: 'receiveFromPlatform',
