@@ -188,7 +188,7 @@ test('20 claimers over 4,000 deliveries, with an idle transaction open for long:
     Array.from({ length: 20 }, async () => {
       for (;;) {
         const rows = await service.ctx.db.transaction((tx) =>
-          claimDeliveries(tx, workspace.uuid, webhook, newUuid(), 50),
+          claimDeliveries(tx, workspace.uuid, webhook, newUuid(), 50, 30),
         );
         if (rows.length === 0) return;
         claimed.push(...rows.map(({ id }) => id));
@@ -214,4 +214,21 @@ test('a process that only takes requests wakes a worker elsewhere: delivery does
   }
   // Left to the poll of every half second, half of them would take longer than a quarter.
   assert.ok(delays.toSorted((a, b) => a - b)[10]! < 250, `median ${delays[10]} ms`);
+});
+
+test('however long a receiver may take, its delivery is leased for longer', async () => {
+  const { workspace, receiver } = await subscribed();
+  receiver.answer(() => {});
+  await startWorker({ INBOX_WEBHOOK_TIMEOUT_SECONDS: '300' });
+  await workspace.request('POST', '/contacts', { name: 'Ada' });
+  await receiver.waitFor(1);
+  const seconds = await eventually(async () => {
+    const [row] = await service.sql<{ seconds: number }>(
+      `select extract(epoch from leased_until - now())::float8 as seconds from delivery_queue
+       where workspace_id = $1 and claim_id is not null`,
+      [workspace.uuid],
+    );
+    return row!.seconds;
+  });
+  assert.ok(seconds > 300, `${seconds} s`);
 });

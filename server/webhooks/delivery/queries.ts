@@ -2,8 +2,6 @@ import { type Db, statement, type Tx } from '../../db/client.ts';
 import { claims } from '../../queue/claims.ts';
 import type { Lane } from '../../queue/worker.ts';
 
-export const leaseSeconds = 30;
-
 /** A webhook that has anything waiting. */
 export interface WaitingLane extends Lane {
   deleted: boolean;
@@ -60,7 +58,7 @@ const claim = claims<ClaimedRow>(
       and exists (select from hook)
     order by webhook_id, next_at, id limit ${count} for update skip locked),
   claimed as (
-    update delivery_queue q set claim_id = $3, leased_until = clock_timestamp() + interval '${leaseSeconds} s'
+    update delivery_queue q set claim_id = $3, leased_until = clock_timestamp() + $4 * interval '1 s'
     from picked where q.workspace_id = $1 and q.id = picked.id
     returning q.workspace_id, q.id, q.webhook_id as lane, q.event_id, q.event_type, q.attempts,
       extract(epoch from clock_timestamp() - q.created_at)::float8 as age_seconds)
@@ -78,10 +76,11 @@ export async function claimDeliveries(
   webhookId: string,
   claimId: string,
   count: number,
+  leaseSeconds: number,
 ): Promise<ClaimedRow[]> {
   const [, rows] = await Promise.all([
     tx.query(lockShared, [webhookId]),
-    tx.query(claim(count), [workspaceId, webhookId, claimId]),
+    tx.query(claim(count), [workspaceId, webhookId, claimId, leaseSeconds]),
   ]);
   return rows;
 }

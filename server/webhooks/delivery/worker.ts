@@ -28,6 +28,8 @@ export function startDeliveryWorker(ctx: Context): QueueWorker {
     maxHeaderSize: 16 * 1024,
   });
   const timeoutMs = config.webhookTimeoutSeconds * 1000;
+  // Nobody else may claim what is still being sent, nor what was sent and waits to be recorded.
+  const leaseSeconds = Math.max(30, config.webhookTimeoutSeconds + 20);
   const open = remembering(ctx.vault);
 
   const queue: Queue<ClaimedRow, AttemptResult> = {
@@ -40,7 +42,8 @@ export function startDeliveryWorker(ctx: Context): QueueWorker {
       }
       return waiting.filter(({ deleted }) => !deleted);
     },
-    claim: (tx, lane, claimId, count) => claimDeliveries(tx, lane.workspace_id, lane.lane, claimId, count),
+    claim: (tx, lane, claimId, count) =>
+      claimDeliveries(tx, lane.workspace_id, lane.lane, claimId, count, leaseSeconds),
     attempted: 'inside the claim', // a DELETE of the webhook waits for that transaction: none starts after it
     async attempt(row) {
       const result = await send(row);
