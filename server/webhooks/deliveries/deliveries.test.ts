@@ -114,6 +114,36 @@ test('recover sends again all that failed since a time, each once', async () => 
   assert.equal((await workspace.request('POST', `/webhooks/${webhookId}/recover`, {})).status, 400);
 });
 
+test('of many recoveries at once one sends each failed delivery again, the others none', async () => {
+  const { workspace, receiver, webhookId, ended } = await subscribed();
+  receiver.answer((_received, response) => void response.writeHead(500).end());
+  const since = new Date(Date.now() - 60_000).toISOString();
+  await Promise.all(
+    Array.from({ length: 25 }, (_, i) => workspace.request('POST', '/contacts', { name: `Contact ${i}` })),
+  );
+  await ended(25);
+  const answers = await Promise.all(
+    Array.from({ length: 8 }, () => workspace.request('POST', `/webhooks/${webhookId}/recover`, { since })),
+  );
+  const recovered = answers.map(({ body }) => body.data.recovered).toSorted((a, b) => b - a);
+  assert.deepEqual(recovered, [25, 0, 0, 0, 0, 0, 0, 0]);
+});
+
+test('recover goes by the time of failure: an event from before that time is sent again too', async () => {
+  const { workspace, receiver, webhookId, ended } = await subscribed();
+  const failing = Promise.withResolvers<void>();
+  receiver.answer((_received, response) => void failing.promise.then(() => response.writeHead(500).end()));
+  await workspace.request('POST', '/contacts', { name: 'Ada' });
+  await receiver.waitFor(1);
+  const outage = new Date(Date.now() + 5).toISOString();
+  await new Promise((resolve) => setTimeout(resolve, 10));
+  failing.resolve();
+  await ended(1);
+  const recover = (since: string) => workspace.request('POST', `/webhooks/${webhookId}/recover`, { since });
+  assert.equal((await recover(new Date(Date.now() + 60_000).toISOString())).body.data.recovered, 0);
+  assert.equal((await recover(outage)).body.data.recovered, 1);
+});
+
 test('a test event reaches this webhook alone, marked as a test, for each of the six types', async () => {
   const { workspace, receiver, webhookId } = await subscribed();
   const other = await startReceiver();

@@ -97,13 +97,19 @@ export async function insertDelivery(
   return row!;
 }
 
-/** Failed, its event still kept, and not yet given another chance. */
+const lockRecovery = statement<never>(
+  'deliveries.lock_recovery',
+  `select pg_advisory_xact_lock(hashtextextended('recover ' || $1, 0))`,
+);
+
+/** Failed, its event still kept, and not yet given another chance. `$5`: the longest from an event to its failure. */
 const findFailed = statement<{ id: string; event_id: string; event_type: EventType }>(
   'deliveries.find_failed',
   `select d.id, d.event_id, d.event_type from deliveries d
    join events e on e.workspace_id = d.workspace_id and e.id = d.event_id
-   where d.workspace_id = $1 and d.webhook_id = $2 and d.state = 'failed' and d.created_at >= $3
-     and d.id >= first_uuid_of($3)
+   where d.workspace_id = $1 and d.webhook_id = $2 and d.state = 'failed'
+     and d.attempted_at + d.duration_ms * interval '1 ms' >= $3
+     and d.id >= first_uuid_of($3::timestamptz - $5::float8 * interval '1 s')
      and not exists (select from deliveries r where r.workspace_id = $1 and r.redelivery_of = d.id)
      and not exists (select from delivery_queue q where q.webhook_id = $2 and q.redelivery_of = d.id)
    order by d.id limit $4::int`,
@@ -117,15 +123,15 @@ const enqueueMany = statement<{ id: string }>(
    returning id`,
 );
 
-/** Opens a new delivery for each failed one since a moment, at most `limit`. Returns how many. */
+/** Opens a new delivery for each one that failed since a moment, at most `limit`. Returns how many. */
 export async function recoverFailed(
   tx: Tx,
   workspaceId: string,
   webhookId: string,
-  since: string,
-  limit: number,
+  { since, limit, failsWithinSeconds }: { since: string; limit: number; failsWithinSeconds: number },
 ): Promise<number> {
-  const failed = await tx.query(findFailed, [workspaceId, webhookId, since, limit]);
+  tx.send(lockRecovery, [webhookId]); // two calls at once must not both find the same
+  const failed = await tx.query(findFailed, [workspaceId, webhookId, since, limit, failsWithinSeconds]);
   const rows = await tx.query(enqueueMany, [
     workspaceId,
     webhookId,

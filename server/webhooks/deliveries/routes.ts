@@ -21,11 +21,15 @@ import {
 } from './schema.ts';
 
 const mostRecovered = 10_000;
+const daySeconds = 86_400;
 
 export function deliveryRoutes(app: App, ctx: Context): void {
   app.addSchema(Delivery);
   app.addSchema(DeliveryDetail);
   const tags = ['Deliveries'];
+  const { webhookRetrySeconds, webhookTimeoutSeconds } = ctx.config;
+  const retries = webhookRetrySeconds.reduce((sum, seconds) => sum + seconds + webhookTimeoutSeconds, 0);
+  const failsWithinSeconds = retries + daySeconds; // and a day in which no worker ran
   const One = dataOf(Type.Ref('Delivery#'));
 
   app.get(
@@ -135,7 +139,11 @@ export function deliveryRoutes(app: App, ctx: Context): void {
         const { workspaceId } = request.caller;
         const { id } = await byId('webhook', request.params.id, (uuid) => findWebhook(tx, workspaceId, uuid));
         const since = momentOf('since', request.body.since);
-        const recovered = await recoverFailed(tx, workspaceId, id, since, mostRecovered);
+        const recovered = await recoverFailed(tx, workspaceId, id, {
+          since,
+          limit: mostRecovered,
+          failsWithinSeconds,
+        });
         return { status: 200, data: { recovered, has_more: recovered === mostRecovered } };
       }),
   );

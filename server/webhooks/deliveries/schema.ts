@@ -71,7 +71,7 @@ export const RecoverRequest = Type.Object({
   since: Type.String({
     format: 'date-time',
     'x-rule': 'must be a timestamp such as 2026-11-15T09:30:00.000Z',
-    description: 'Failed deliveries of events from this time on are tried again.',
+    description: 'What failed for good at this time or later is tried again.',
   }),
 });
 
