@@ -171,6 +171,15 @@ test('a sent message raises message.created with message, conversation, contact 
   });
 });
 
+test('message.created carries the attachments of a message that has some', async () => {
+  const { id } = await makeConversation(ws);
+  const attachments = [{ url: 'https://93.184.215.14/a.png', content_type: 'image/png', file_name: 'a.png' }];
+  let message: Data;
+  const events = await during(async () => (message = await sendMessage(ws, id, { attachments })));
+  assert.deepEqual(events[0].data.message.attachments, message.attachments);
+  assert.equal(message.attachments.length, 1);
+});
+
 test('a received message raises contact.created, conversation.created and message.created, in this order', async () => {
   const channel = await makeChannel(ws);
   let received: Data;

@@ -10,9 +10,17 @@ export function messageCreated(
   conversation: ConversationRow,
   message: Message,
 ): void {
-  const { id, type, content, created_at, private: isPrivate, sender } = message;
+  const { id, type, content, created_at, private: isPrivate, sender, attachments } = message;
   emit(tx, workspaceId, 'message.created', created_at, {
-    message: { id, type, content, created_at, private: isPrivate, sender },
+    message: {
+      id,
+      type,
+      content,
+      created_at,
+      private: isPrivate,
+      sender,
+      ...(attachments.length > 0 && { attachments }),
+    },
     conversation: { id: toId('conversation', conversation.id), status: conversation.status },
     contact: {
       id: toId('contact', conversation.contact_id),
