@@ -262,7 +262,7 @@ test('what is no URL, has no proper host, carries credentials or is too long is 
 test('the URL comes back normalised, without the fragment that no request carries', async () => {
   const egress = createEgress(closed, { lookup: says('8.8.8.8') });
   assert.equal(
-    (await egress.checkUrl('url', ' HTTPS://Hook.Test:443/a/../b?c=d#e ')).href,
+    (await egress.checkUrl('url', 'HTTPS://Hook.Test:443/a/../b?c=d#e')).href,
     'https://hook.test/b?c=d',
   );
   assert.equal((await egress.checkUrl('url', 'https://hook.test.:8443/x')).href, 'https://hook.test.:8443/x');

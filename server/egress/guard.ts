@@ -78,21 +78,28 @@ export function createEgress(
     if (text.length > mostUrlCharacters || (url && url.href.length > mostUrlCharacters)) {
       throw invalid(field, 'maxLength', `${field} must have at most ${mostUrlCharacters} characters`);
     }
-    if (!url) throw invalid(field, 'url', `${field} must be a URL`);
+    if (!url) throw notUrl(field);
+    if (url.port === '0') throw invalid(field, 'port', `${field} must name a port from 1 to 65535, or none`);
     if (!schemes.includes(url.protocol)) {
       throw invalid(field, 'scheme', `${field} must start with ${schemes.join('// or ')}//`);
     }
+    if (!isWritten(text)) throw notUrl(field);
     if (url.username || url.password) {
       throw invalid(field, 'credentials', `${field} must carry no user name or password`);
     }
     const hostname = bare(url.hostname);
-    if (!isIP(hostname) && !isName(hostname)) throw invalid(field, 'host', `${field} must name a host`);
+    if (!isIP(hostname) && !isName(hostname))
+      throw invalid(field, 'host', `${field} must name a host, of labels of at most 63 characters`);
     const refusal = await within(registrationLookupMs, addressesOf(hostname)).then(
       () => undefined,
       refusalOf,
     );
     if (refusal === 'blocked_address') {
-      throw invalid(field, 'public_address', `${field} must lead to a public address`);
+      throw invalid(
+        field,
+        'public_address',
+        `${field} must lead to a public address; the operator can open others with INBOX_EGRESS_ALLOW`,
+      );
     }
     url.hash = '';
     return url;
@@ -173,3 +180,9 @@ async function within<T>(timeoutMs: number, work: Promise<T>): Promise<T> {
     clearTimeout(timer);
   }
 }
+
+/** `URL` also reads blanks, line breaks, backslashes and a missing `//`, and takes them away. */
+const isWritten = (text: string): boolean => /^[a-z]+:\/\/[^\s\\\p{Cc}]+$/iu.test(text);
+
+const notUrl = (field: string): Error =>
+  invalid(field, 'url', `${field} must be a URL, such as https://example.com/inbox`);
