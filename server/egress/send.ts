@@ -106,15 +106,22 @@ export function sendOnce(
 const textOf = (chunks: Buffer[]): string =>
   Buffer.concat(chunks).subarray(0, mostResponseBytes).toString('utf8').replaceAll('\0', '\u2400');
 
+const brokenProtocol = [
+  errors.HTTPParserError,
+  errors.HeadersOverflowError,
+  errors.ResponseContentLengthMismatchError,
+];
+
 function classOf(error: unknown): FailureClass {
   const refusal = refusalOf(error);
   if (refusal) return refusal;
   if ((error as { stage?: string }).stage === 'tls') return 'tls';
   if (error instanceof errors.ConnectTimeoutError) return 'timeout';
-  if (error instanceof errors.HTTPParserError || error instanceof errors.HeadersOverflowError)
-    return 'protocol';
-  const code = (error as { code?: string }).code;
+  if (brokenProtocol.some((kind) => error instanceof kind)) return 'protocol';
+  const { code, message } = error as { code?: string; message?: string };
   if (code === 'ECONNREFUSED') return 'refused';
-  if (code?.startsWith('HPE_')) return 'protocol';
+  if (code?.startsWith('HPE_') || code === 'ERR_ASSERTION') return 'protocol';
+  // undici's words for a status of 1xx where an answer was due
+  if (message === 'bad upgrade' || message === 'bad response') return 'protocol';
   return 'connection';
 }

@@ -143,8 +143,13 @@ test('a header of 1 MB and an answer that is not HTTP are protocol errors', asyn
     await rawReceiver(send(`HTTP/1.1 200 OK\r\nx-large: ${'z'.repeat(1_000_000)}\r\n\r\n`)),
   );
   assert.equal(large.error, 'protocol');
-  const garbage = await attemptAt(await rawReceiver(send('SSH-2.0-OpenSSH_9.9\r\n\r\n')));
-  assert.equal(garbage.error, 'protocol');
+  for (const answer of [
+    'SSH-2.0-OpenSSH_9.9\r\n\r\n',
+    'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n',
+    'HTTP/1.1 099 Nothing\r\ncontent-length: 0\r\n\r\n',
+  ]) {
+    assert.equal((await attemptAt(await rawReceiver(send(answer)))).error, 'protocol', answer);
+  }
 });
 
 test('informational answers are passed over, 304 is a failure', async () => {
