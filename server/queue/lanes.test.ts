@@ -31,6 +31,20 @@ test('a lane that times out is halved down to one', () => {
   assert.deepEqual([...lanes.throttled()], [['a', 1]]);
 });
 
+test('what was learnt of a lane is forgotten when it has had nothing for ten minutes, and not while it is in flight', () => {
+  let now = 0;
+  const lanes = createLanes(slots, () => now);
+  for (const name of ['deleted', 'busy']) {
+    lanes.take(name, 2);
+    lanes.release(name, 'timeout');
+  }
+  lanes.giveBack('deleted', 1);
+  assert.deepEqual([...lanes.throttled().keys()], ['deleted', 'busy']);
+  now += 600_001;
+  assert.deepEqual([...lanes.throttled().keys()], ['busy']);
+  assert.equal(lanes.room('deleted'), 4);
+});
+
 test('any number of lanes that do not answer leave half of the slots to those that do', () => {
   const lanes = createLanes(slots);
   lanes.take('good', 1);

@@ -11,6 +11,7 @@ interface Lane {
   inFlight: number;
   /** The last thing heard from it was a success. */
   proven: boolean;
+  usedAt: number;
 }
 
 export interface Lanes {
@@ -26,8 +27,10 @@ export interface Lanes {
 }
 
 const firstCap = 4;
+/** What was learnt of a receiver that has had nothing for so long, or was deleted, is forgotten. */
+const rememberedMs = 600_000;
 
-export function createLanes(slots: number): Lanes {
+export function createLanes(slots: number, now = () => performance.now()): Lanes {
   const lanes = new Map<string, Lane>();
   const mostOfOne = Math.max(1, Math.floor(slots / 4));
   const mostUnproven = Math.max(1, Math.floor(slots / 2));
@@ -36,8 +39,18 @@ export function createLanes(slots: number): Lanes {
 
   const laneOf = (name: string): Lane => {
     let lane = lanes.get(name);
-    if (!lane) lanes.set(name, (lane = { cap: Math.min(firstCap, mostOfOne), inFlight: 0, proven: false }));
+    if (!lane) {
+      forgetUnused();
+      lanes.set(name, (lane = { cap: Math.min(firstCap, mostOfOne), inFlight: 0, proven: false, usedAt: 0 }));
+    }
+    lane.usedAt = now();
     return lane;
+  };
+
+  const forgetUnused = () => {
+    for (const [name, { inFlight, usedAt }] of lanes) {
+      if (inFlight === 0 && now() - usedAt > rememberedMs) lanes.delete(name);
+    }
   };
 
   const hold = (name: string, count: number) => {
@@ -66,7 +79,11 @@ export function createLanes(slots: number): Lanes {
       if (outcome === 'timeout') lane.cap = Math.max(1, Math.floor(lane.cap / 2));
     },
     inFlight: () => total,
-    throttled: () =>
-      new Map([...lanes].filter(([, { cap }]) => cap < firstCap).map(([name, { cap }]) => [name, cap])),
+    throttled() {
+      forgetUnused();
+      return new Map(
+        [...lanes].filter(([, { cap }]) => cap < firstCap).map(([name, { cap }]) => [name, cap]),
+      );
+    },
   };
 }
