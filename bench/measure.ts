@@ -15,7 +15,7 @@ export async function takeTurns(
   settle: () => Promise<void> = async () => {},
 ): Promise<Sample[][]> {
   for (const side of sides) {
-    await side(Math.min(seconds, timing.warmUpSeconds));
+    await side(Math.min(2 * seconds, timing.warmUpSeconds));
     await settle();
   }
   const samples = sides.map((): Sample[] => []);

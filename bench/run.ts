@@ -23,9 +23,9 @@ const quick: Timing = {
 };
 const full: Timing = {
   repetitions: 5,
-  warmUpSeconds: 2,
-  seconds: 4,
-  costSeconds: 1.5,
+  warmUpSeconds: 3,
+  seconds: 2,
+  costSeconds: 1,
   freshSeconds: 10,
   deliveries: 20_000,
 };
