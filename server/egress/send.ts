@@ -120,8 +120,9 @@ function classOf(error: unknown): FailureClass {
   if (brokenProtocol.some((kind) => error instanceof kind)) return 'protocol';
   const { code, message } = error as { code?: string; message?: string };
   if (code === 'ECONNREFUSED') return 'refused';
-  if (code?.startsWith('HPE_') || code === 'ERR_ASSERTION') return 'protocol';
-  // undici's words for a status of 1xx where an answer was due
+  if (code?.startsWith('HPE_')) return 'protocol';
+  // What undici says to a status below 100, and to one of 1xx where an answer was due.
+  if (code === 'ERR_ASSERTION') return 'protocol';
   if (message === 'bad upgrade' || message === 'bad response') return 'protocol';
   return 'connection';
 }
