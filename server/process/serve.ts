@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
 import { createApp } from '../app.ts';
 import { startBackground } from '../background.ts';
 import type { Config } from '../config.ts';
@@ -22,6 +23,12 @@ const closeMs = 1_000;
 const signalMs = 50;
 /** Idle connections are closed when the stop begins; one that was busy then is looked at again this often. */
 const closeIdleEveryMs = 100;
+/**
+ * How far the heap may grow above what was alive in it before old objects are collected again. Left to itself V8 lets
+ * 25 MB alive grow to 90 before it looks, because it could have gigabytes: over 100,000 deliveries resident memory
+ * wandered between 233 and 296 MB, with this it stays at 227. Collecting takes 0.5 % of the processor instead of 0.3 %.
+ */
+const heapGrowingPercent = 100;
 
 /** Runs the service until a signal ends it. */
 export async function serve(config: Config): Promise<void> {
@@ -62,6 +69,7 @@ export async function serveAsOneOfMany(config: Config): Promise<void> {
 
 /** One process: HTTP, background work, or both, as INBOX_ROLE says. */
 async function runProcess({ config, log, database, stop, onListening }: Run): Promise<void> {
+  setFlagsFromString(`--heap-growing-percent=${heapGrowingPercent}`);
   const ctx: Context = {
     ...(await openDatabase(config, log, database)),
     config,
