@@ -3,7 +3,7 @@ import { emit } from '../events/emit.ts';
 import type { Contact } from './schema.ts';
 
 export function contactCreated(tx: Tx, workspaceId: string, contact: Contact): void {
-  emit(tx, workspaceId, 'contact.created', contact.created_at, { contact });
+  emit(tx, [{ workspaceId, type: 'contact.created', at: contact.created_at, data: { contact } }]);
 }
 
 export type ContactChanges = Record<string, { from: unknown; to: unknown }>;
@@ -15,5 +15,5 @@ export function contactUpdated(
   changes: ContactChanges,
   at: string,
 ): void {
-  emit(tx, workspaceId, 'contact.updated', at, { contact, changes });
+  emit(tx, [{ workspaceId, type: 'contact.updated', at, data: { contact, changes } }]);
 }

@@ -10,6 +10,7 @@ import { activityText } from './activity.ts';
 import { conversationOf, namedOf } from './conversations.ts';
 import { type ConversationChanges, conversationUpdated } from './events.ts';
 import { appendMessage } from './messages/messages.ts';
+import { insertMessages } from './messages/queries.ts';
 import type { Sender } from './messages/sender.ts';
 import { type ConversationRow, updateConversation, updateConversationLabels } from './queries.ts';
 import type { ConversationUpdate } from './schema.ts';
@@ -36,9 +37,10 @@ export async function changeConversation(
   if (!moved && before.snoozed_until === after.snoozed_until) return before;
 
   after.updated_at = after.now;
-  for (const content of activityText(changes)) {
-    appendMessage(tx, workspaceId, after, { type: 'activity', content, sender: actor });
-  }
+  const activities = activityText(changes).map((content) =>
+    appendMessage(workspaceId, after, { type: 'activity', content, sender: actor }),
+  );
+  insertMessages(tx, activities);
   updateConversation(tx, workspaceId, after);
   if (changes.labels) updateConversationLabels(tx, workspaceId, after.id, after.label_ids);
   if (moved) conversationUpdated(tx, workspaceId, conversationOf(after), changes);

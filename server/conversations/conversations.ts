@@ -5,7 +5,7 @@ import type { Tx } from '../db/client.ts';
 import { type Kind, toId } from '../ids.ts';
 import { referenced } from '../references.ts';
 import { conversationCreated } from './events.ts';
-import { sendMessage } from './messages/messages.ts';
+import { sendMessage } from './messages/send.ts';
 import type { Sender } from './messages/sender.ts';
 import { type ConversationRow, insertConversation, type SummaryRow } from './queries.ts';
 import { replyWindow } from './reply-window.ts';

@@ -1,5 +1,5 @@
 import type { Tx } from '../db/client.ts';
-import { emit } from '../events/emit.ts';
+import { emit, type NewEvent } from '../events/emit.ts';
 import type { Conversation, NamedValue } from './schema.ts';
 
 /** What a PATCH, a reopening or a due snooze changed, each with its value before and after. */
@@ -11,7 +11,9 @@ export interface ConversationChanges {
 }
 
 export function conversationCreated(tx: Tx, workspaceId: string, conversation: Conversation): void {
-  emit(tx, workspaceId, 'conversation.created', conversation.created_at, { conversation });
+  emit(tx, [
+    { workspaceId, type: 'conversation.created', at: conversation.created_at, data: { conversation } },
+  ]);
 }
 
 /** One change, at most one `conversation.updated`, and `conversation.resolved` beside it when it newly resolves. */
@@ -22,6 +24,11 @@ export function conversationUpdated(
   changes: ConversationChanges,
 ): void {
   const at = conversation.updated_at;
-  emit(tx, workspaceId, 'conversation.updated', at, { conversation, changes });
-  if (changes.status?.to === 'resolved') emit(tx, workspaceId, 'conversation.resolved', at, { conversation });
+  const events: NewEvent[] = [
+    { workspaceId, type: 'conversation.updated', at, data: { conversation, changes } },
+  ];
+  if (changes.status?.to === 'resolved') {
+    events.push({ workspaceId, type: 'conversation.resolved', at, data: { conversation } });
+  }
+  emit(tx, events);
 }

@@ -118,6 +118,33 @@ export async function lockConversation(
   return row;
 }
 
+const lockFree = statement<ConversationRow & { place: number }>(
+  'conversations.lock_free',
+  `with c as materialized (
+     select asked.place, c.* from unnest($1::uuid[], $2::uuid[]) with ordinality as asked (workspace_id, id, place)
+     join conversations c on c.workspace_id = asked.workspace_id and c.id = asked.id
+     for no key update of c skip locked)
+   select c.place, ${columns} from c ${joins}`,
+);
+
+/** Those that nobody holds, in their places, and each of them once. */
+export async function lockFreeConversations(
+  tx: Tx,
+  asked: { workspaceId: string; conversationId: string }[],
+): Promise<(ConversationRow | undefined)[]> {
+  const rows = await tx.query(lockFree, [
+    asked.map(({ workspaceId }) => workspaceId),
+    asked.map(({ conversationId }) => conversationId),
+  ]);
+  const found: (ConversationRow | undefined)[] = asked.map(() => undefined);
+  const taken = new Set<string>();
+  for (const row of rows) {
+    if (!taken.has(row.id)) found[row.place - 1] = row;
+    taken.add(row.id);
+  }
+  return found;
+}
+
 const lockNewest = statement<ConversationRow>(
   'conversations.lock_newest',
   locking(`(

@@ -3,28 +3,44 @@ import { newUuid, toId } from '../ids.ts';
 import type { EventType } from './names.ts';
 import { samples } from './samples.ts';
 
-/** The event, and one delivery for each webhook that subscribed to its type. */
-const insertEvent = statement<never>(
+export interface NewEvent {
+  workspaceId: string;
+  type: EventType;
+  at: string;
+  data: object;
+}
+
+/** The events, and one delivery for each webhook that subscribed to their type. */
+const insertEvents = statement<never>(
   'events.insert',
   `with event as (
-     insert into events (workspace_id, id, type, body, created_at) values ($1, $2, $3, $4, $5))
+     select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::timestamptz[])
+       as e (workspace_id, id, type, body, created_at)),
+   inserted as (
+     insert into events (workspace_id, id, type, body, created_at) select * from event)
    insert into delivery_queue (workspace_id, id, webhook_id, event_id, event_type, next_at, created_at)
-   select $1, delivery_id_of($2, w.id), w.id, $2, $3, clock_timestamp(), $5
-   from webhooks w where w.workspace_id = $1 and not w.deleted and $3 = any (w.events)`,
+   select e.workspace_id, delivery_id_of(e.id, w.id), w.id, e.id, e.type, clock_timestamp(), e.created_at
+   from event e
+   join webhooks w on w.workspace_id = e.workspace_id and not w.deleted and e.type = any (w.events)`,
 );
 
 /**
- * Writes an event beside the change it tells of, in the change's own transaction: neither exists without the other.
- * The body is final here. What is stored is what is signed and sent, on every attempt.
+ * Writes events beside the changes they tell of, in the changes' own transaction: neither exists without the other.
+ * A body is final here. What is stored is what is signed and sent, on every attempt.
  */
-export function emit(tx: Tx, workspaceId: string, type: EventType, at: string, data: object): void {
-  const id = newUuid();
-  const body = JSON.stringify(envelope(id, workspaceId, type, at, data));
-  tx.send(insertEvent, [workspaceId, id, type, body, at]);
+export function emit(tx: Tx, events: NewEvent[]): void {
+  const ids = events.map(newUuid);
+  tx.send(insertEvents, [
+    events.map(({ workspaceId }) => workspaceId),
+    ids,
+    events.map(({ type }) => type),
+    events.map((event, i) => JSON.stringify(envelope(ids[i]!, event))),
+    events.map(({ at }) => at),
+  ]);
   tx.announce('deliveries');
 }
 
-function envelope(id: string, workspaceId: string, type: EventType, at: string, data: object) {
+function envelope(id: string, { workspaceId, type, at, data }: NewEvent) {
   return {
     id: toId('event', id),
     event: type,
@@ -45,7 +61,10 @@ const insertUnsubscribed = statement<never>(
 export async function insertSampleEvent(tx: Tx, workspaceId: string, type: EventType): Promise<string> {
   const id = newUuid();
   const at = (await tx.query(clock, []))[0]!.now;
-  const body = JSON.stringify({ ...envelope(id, workspaceId, type, at, samples[type]), test: true });
+  const body = JSON.stringify({
+    ...envelope(id, { workspaceId, type, at, data: samples[type] }),
+    test: true,
+  });
   tx.send(insertUnsubscribed, [workspaceId, id, type, body, at]);
   return id;
 }

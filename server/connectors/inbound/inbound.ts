@@ -5,9 +5,10 @@ import type { Contact } from '../../contacts/schema.ts';
 import { changeConversation } from '../../conversations/change.ts';
 import { conversationOf } from '../../conversations/conversations.ts';
 import { conversationCreated } from '../../conversations/events.ts';
-import { messageCreated } from '../../conversations/messages/events.ts';
-import { appendMessage, checkText, messageOf } from '../../conversations/messages/messages.ts';
-import { findMessage, touchConversation } from '../../conversations/messages/queries.ts';
+import { messagesCreated } from '../../conversations/messages/events.ts';
+import { appendMessage, messageOf } from '../../conversations/messages/messages.ts';
+import { checkText } from '../../conversations/messages/outgoing.ts';
+import { findMessage, insertMessages, touchByIncoming } from '../../conversations/messages/queries.ts';
 import type { Attachment, Message } from '../../conversations/messages/schema.ts';
 import { systemSender } from '../../conversations/messages/sender.ts';
 import {
@@ -70,28 +71,28 @@ export async function receiveMessage(
   const contact = known ?? (await findOrCreateContact(tx, workspaceId, channel.id, who));
   const found = known ? newest : await lockNewestConversation(tx, workspaceId, contact.id, channel.id);
   const conversation = await openConversation(tx, workspaceId, channel, contact.id, found);
-  const message = appendMessage(tx, workspaceId, conversation, {
+  const message = appendMessage(workspaceId, conversation, {
     type: 'incoming',
     content: input.content ?? '',
     sender: { type: 'contact', id: contact.id, name: contact.name },
     attachments: typeof input.attachments === 'function' ? input.attachments() : (input.attachments ?? []),
   });
-  const { id, last_seq, now } = conversation;
+  insertMessages(tx, [message]);
+  const { now } = conversation;
   const wroteAt = earlier(input.sentAt?.toISOString() ?? now, now);
   conversation.window_from = later(conversation.window_from ?? wroteAt, wroteAt);
-  const externalId = input.from.external_id ?? null;
-  touchConversation(tx, workspaceId, id, last_seq, now, { at: wroteAt, externalId });
+  touchByIncoming(tx, message, wroteAt, input.from.external_id ?? null);
   if (input.external_id !== undefined) {
     insertExternalId(tx, workspaceId, {
       channelId: channel.id,
       externalId: input.external_id,
-      conversationId: id,
-      messageId: fromId('message', message.id)!,
+      conversationId: conversation.id,
+      messageId: message.row.id,
     });
   }
-  messageCreated(tx, workspaceId, conversation, message);
+  messagesCreated(tx, [message]);
   return {
-    message,
+    message: messageOf(message.row),
     conversation: conversationOf(conversation),
     contact: contactOf(contact),
     repeated: false,

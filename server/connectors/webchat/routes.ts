@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import type { Context } from '../../context.ts';
-import { checkText } from '../../conversations/messages/messages.ts';
+import { checkText } from '../../conversations/messages/outgoing.ts';
 import { ApiError, invalid } from '../../errors.ts';
 import { type App, dataOf, IdParams } from '../../http/route.ts';
 import { fromId } from '../../ids.ts';

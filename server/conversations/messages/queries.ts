@@ -1,5 +1,6 @@
 import { type Reader, statement, type Tx } from '../../db/client.ts';
 import { badCursor, type Listing, type Page } from '../../page.ts';
+import type { ConversationRow } from '../queries.ts';
 import type { Attachment, DeliveryStatus, MessageType } from './schema.ts';
 import type { Sender } from './sender.ts';
 
@@ -107,82 +108,91 @@ export async function findMessage(
   return row;
 }
 
+/** A message that has its place in a locked conversation. */
+export interface Appended {
+  workspaceId: string;
+  conversation: ConversationRow;
+  seq: number;
+  row: MessageRow;
+  template: UsedTemplate | null;
+}
+
 const insert = statement<never>(
   'messages.insert',
   `insert into messages (workspace_id, id, conversation_id, seq, type, content, sender_type, sender_id, private, status,
      template_id, template_variables, attachments, created_at)
-   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
+   select * from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::int[], $5::text[], $6::text[], $7::text[], $8::uuid[],
+     $9::boolean[], $10::text[], $11::uuid[], $12::jsonb[], $13::jsonb[], $14::timestamptz[])`,
 );
-
-export function insertMessage(
-  tx: Tx,
-  workspaceId: string,
-  conversationId: string,
-  seq: number,
-  row: MessageRow,
-  template: UsedTemplate | null,
-): void {
-  tx.send(insert, [
-    workspaceId,
-    row.id,
-    conversationId,
-    seq,
-    row.type,
-    row.content,
-    row.sender_type,
-    row.sender_id,
-    row.private,
-    row.status,
-    template?.id ?? null,
-    template && JSON.stringify(template.variables),
-    JSON.stringify(row.attachments),
-    row.created_at,
-  ]);
-}
 
 const enqueue = statement<never>(
   'messages.enqueue',
   `insert into outgoing_queue (workspace_id, id, channel_id, conversation_id, seq, next_at)
-   values ($1, $2, $3, $4, $5, clock_timestamp())`,
+   select *, clock_timestamp() from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::int[])`,
 );
 
-/** For the workers that take messages to their platforms. */
-export function enqueueMessage(
-  tx: Tx,
-  workspaceId: string,
-  {
-    id,
-    channelId,
-    conversationId,
-    seq,
-  }: Record<'id' | 'channelId' | 'conversationId', string> & { seq: number },
-): void {
-  tx.send(enqueue, [workspaceId, id, channelId, conversationId, seq]);
+/** Those that are queued go to the workers that take messages to their platforms. */
+export function insertMessages(tx: Tx, messages: Appended[]): void {
+  if (messages.length === 0) return;
+  const of = <T>(pick: (message: Appended) => T): T[] => messages.map(pick);
+  tx.send(insert, [
+    of(({ workspaceId }) => workspaceId),
+    of(({ row }) => row.id),
+    of(({ conversation }) => conversation.id),
+    of(({ seq }) => seq),
+    of(({ row }) => row.type),
+    of(({ row }) => row.content),
+    of(({ row }) => row.sender_type),
+    of(({ row }) => row.sender_id),
+    of(({ row }) => row.private),
+    of(({ row }) => row.status),
+    of(({ template }) => template?.id ?? null),
+    of(({ template }) => template && JSON.stringify(template.variables)),
+    of(({ row }) => JSON.stringify(row.attachments)),
+    of(({ row }) => row.created_at),
+  ]);
+  const queued = messages.filter(({ row }) => row.status === 'queued');
+  if (queued.length === 0) return;
+  tx.send(enqueue, [
+    queued.map(({ workspaceId }) => workspaceId),
+    queued.map(({ row }) => row.id),
+    queued.map(({ conversation }) => conversation.channel_id),
+    queued.map(({ conversation }) => conversation.id),
+    queued.map(({ seq }) => seq),
+  ]);
   tx.announce('outgoing');
 }
 
 const touch = statement<never>(
-  'messages.touch_conversation',
+  'messages.touch_conversations',
+  `update conversations c set last_seq = touched.last_seq, updated_at = touched.at
+   from unnest($1::uuid[], $2::uuid[], $3::int[], $4::timestamptz[]) as touched (workspace_id, id, last_seq, at)
+   where c.workspace_id = touched.workspace_id and c.id = touched.id`,
+);
+
+/** A message moves its conversation to the top. The status is not named here, so no total is recounted. */
+export function touchConversations(tx: Tx, messages: Appended[]): void {
+  tx.send(touch, [
+    messages.map(({ workspaceId }) => workspaceId),
+    messages.map(({ conversation }) => conversation.id),
+    messages.map(({ seq }) => seq),
+    messages.map(({ row }) => row.created_at),
+  ]);
+}
+
+const touchIncoming = statement<never>(
+  'messages.touch_by_incoming',
   `update conversations set last_seq = $3, updated_at = $4, last_incoming_at = greatest($5, last_incoming_at),
      customer_external_id = coalesce($6, customer_external_id)
    where workspace_id = $1 and id = $2`,
 );
 
-/** A message moves its conversation to the top. The status is not named here, so no total is recounted. */
-export function touchConversation(
+/** So does the customer's, which opens the reply window and tells under which name to answer. */
+export function touchByIncoming(
   tx: Tx,
-  workspaceId: string,
-  conversationId: string,
-  lastSeq: number,
-  at: string,
-  incoming: { at: string; externalId: string | null } | null,
+  { workspaceId, conversation, seq, row }: Appended,
+  wroteAt: string,
+  externalId: string | null,
 ): void {
-  tx.send(touch, [
-    workspaceId,
-    conversationId,
-    lastSeq,
-    at,
-    incoming?.at ?? null,
-    incoming?.externalId ?? null,
-  ]);
+  tx.send(touchIncoming, [workspaceId, conversation.id, seq, row.created_at, wroteAt, externalId]);
 }

@@ -2,18 +2,22 @@ import Type from 'typebox';
 import type { Context } from '../../context.ts';
 import { answerOnce } from '../../http/idempotency.ts';
 import { type App, dataOf, listOf, sendPage } from '../../http/route.ts';
+import { fromId } from '../../ids.ts';
 import { pageOf } from '../../page.ts';
 import { byId } from '../../references.ts';
 import { lockConversation } from '../queries.ts';
-import { messageOf, sendMessage } from './messages.ts';
+import { messageOf } from './messages.ts';
 import { listMessages } from './queries.ts';
 import { defaultPerPage, Message, MessageQuery, NewMessage } from './schema.ts';
+import { sendMessage } from './send.ts';
 import { senderOf } from './sender.ts';
+import { togetherSender } from './together.ts';
 
 const Params = Type.Object({ conversation_id: Type.String() });
 
 export function messageRoutes(app: App, ctx: Context): void {
   app.addSchema(Message);
+  const sendTogether = togetherSender(ctx.db);
 
   app.get(
     '/conversations/:conversation_id/messages',
@@ -58,11 +62,16 @@ export function messageRoutes(app: App, ctx: Context): void {
       for (const [place, { url }] of (request.body.attachments ?? []).entries()) {
         await ctx.egress.checkUrl(`attachments.${place}.url`, url);
       }
+      const sender = senderOf(request.caller);
+      const conversationId = fromId('conversation', request.params.conversation_id);
+      if (conversationId !== undefined && request.headers['idempotency-key'] === undefined) {
+        const data = await sendTogether({ workspaceId, conversationId, input: request.body, sender });
+        if (data) return reply.code(201).send({ data });
+      }
       return answerOnce(ctx, request, reply, async (tx) => {
         const conversation = await byId('conversation', request.params.conversation_id, (id) =>
           lockConversation(tx, workspaceId, id),
         );
-        const sender = senderOf(request.caller);
         return { status: 201, data: await sendMessage(tx, workspaceId, conversation, request.body, sender) };
       });
     },
