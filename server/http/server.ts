@@ -170,6 +170,7 @@ function tooMany(reply: FastifyReply, { limit, retryAfterSeconds }: Verdict, who
 
 /** The router refuses a path it cannot decode before any hook runs; escaped once more it gets as far as the key check. */
 function decodable(url: string): string {
+  if (!url.includes('%')) return url;
   const [path = '', ...query] = url.split('?');
   try {
     decodeURIComponent(path);
