@@ -1,4 +1,5 @@
 import { statement, type Tx } from '../db/client.ts';
+import { sendRows } from '../db/rows.ts';
 import { newUuid, toId } from '../ids.ts';
 import type { EventType } from './names.ts';
 import { samples } from './samples.ts';
@@ -10,9 +11,18 @@ export interface NewEvent {
   data: object;
 }
 
-/** The events, and one delivery for each webhook that subscribed to their type. */
-const insertEvents = statement<never>(
+/** The event, and one delivery for each webhook that subscribed to its type. */
+const insertEvent = statement<never>(
   'events.insert',
+  `with event as (
+     insert into events (workspace_id, id, type, body, created_at) values ($1, $2, $3, $4, $5))
+   insert into delivery_queue (workspace_id, id, webhook_id, event_id, event_type, next_at, created_at)
+   select $1, delivery_id_of($2, w.id), w.id, $2, $3, clock_timestamp(), $5
+   from webhooks w where w.workspace_id = $1 and not w.deleted and $3 = any (w.events)`,
+);
+
+const insertEvents = statement<never>(
+  'events.insert_many',
   `with event as (
      select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::timestamptz[])
        as e (workspace_id, id, type, body, created_at)),
@@ -29,14 +39,11 @@ const insertEvents = statement<never>(
  * A body is final here. What is stored is what is signed and sent, on every attempt.
  */
 export function emit(tx: Tx, events: NewEvent[]): void {
-  const ids = events.map(newUuid);
-  tx.send(insertEvents, [
-    events.map(({ workspaceId }) => workspaceId),
-    ids,
-    events.map(({ type }) => type),
-    events.map((event, i) => JSON.stringify(envelope(ids[i]!, event))),
-    events.map(({ at }) => at),
-  ]);
+  const rows = events.map((event) => {
+    const id = newUuid();
+    return [event.workspaceId, id, event.type, JSON.stringify(envelope(id, event)), event.at];
+  });
+  sendRows(tx, insertEvent, insertEvents, rows);
   tx.announce('deliveries');
 }
 

@@ -1,4 +1,5 @@
 import { type Reader, statement, type Tx } from '../../db/client.ts';
+import { sendRows } from '../../db/rows.ts';
 import { badCursor, type Listing, type Page } from '../../page.ts';
 import type { ConversationRow } from '../queries.ts';
 import type { Attachment, DeliveryStatus, MessageType } from './schema.ts';
@@ -117,10 +118,17 @@ export interface Appended {
   template: UsedTemplate | null;
 }
 
-const insert = statement<never>(
+const insertColumns = `workspace_id, id, conversation_id, seq, type, content, sender_type, sender_id, private, status,
+  template_id, template_variables, attachments, created_at`;
+
+const insertOne = statement<never>(
   'messages.insert',
-  `insert into messages (workspace_id, id, conversation_id, seq, type, content, sender_type, sender_id, private, status,
-     template_id, template_variables, attachments, created_at)
+  `insert into messages (${insertColumns}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
+);
+
+const insertMany = statement<never>(
+  'messages.insert_many',
+  `insert into messages (${insertColumns})
    select * from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::int[], $5::text[], $6::text[], $7::text[], $8::uuid[],
      $9::boolean[], $10::text[], $11::uuid[], $12::jsonb[], $13::jsonb[], $14::timestamptz[])`,
 );
@@ -128,40 +136,35 @@ const insert = statement<never>(
 const enqueue = statement<never>(
   'messages.enqueue',
   `insert into outgoing_queue (workspace_id, id, channel_id, conversation_id, seq, next_at)
-   select *, clock_timestamp() from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::int[])`,
+   values ($1, $2, $3, $4, $5, clock_timestamp())`,
 );
 
 /** Those that are queued go to the workers that take messages to their platforms. */
 export function insertMessages(tx: Tx, messages: Appended[]): void {
-  if (messages.length === 0) return;
-  const of = <T>(pick: (message: Appended) => T): T[] => messages.map(pick);
-  tx.send(insert, [
-    of(({ workspaceId }) => workspaceId),
-    of(({ row }) => row.id),
-    of(({ conversation }) => conversation.id),
-    of(({ seq }) => seq),
-    of(({ row }) => row.type),
-    of(({ row }) => row.content),
-    of(({ row }) => row.sender_type),
-    of(({ row }) => row.sender_id),
-    of(({ row }) => row.private),
-    of(({ row }) => row.status),
-    of(({ template }) => template?.id ?? null),
-    of(({ template }) => template && JSON.stringify(template.variables)),
-    of(({ row }) => JSON.stringify(row.attachments)),
-    of(({ row }) => row.created_at),
-  ]);
-  const queued = messages.filter(({ row }) => row.status === 'queued');
-  if (queued.length === 0) return;
-  tx.send(enqueue, [
-    queued.map(({ workspaceId }) => workspaceId),
-    queued.map(({ row }) => row.id),
-    queued.map(({ conversation }) => conversation.channel_id),
-    queued.map(({ conversation }) => conversation.id),
-    queued.map(({ seq }) => seq),
-  ]);
-  tx.announce('outgoing');
+  sendRows(tx, insertOne, insertMany, messages.map(insertedValues));
+  for (const { workspaceId, conversation, seq, row } of messages) {
+    if (row.status !== 'queued') continue;
+    tx.send(enqueue, [workspaceId, row.id, conversation.channel_id, conversation.id, seq]);
+    tx.announce('outgoing');
+  }
 }
+
+const insertedValues = ({ workspaceId, conversation, seq, row, template }: Appended): unknown[] => [
+  workspaceId,
+  row.id,
+  conversation.id,
+  seq,
+  row.type,
+  row.content,
+  row.sender_type,
+  row.sender_id,
+  row.private,
+  row.status,
+  template?.id ?? null,
+  template && JSON.stringify(template.variables),
+  JSON.stringify(row.attachments),
+  row.created_at,
+];
 
 const touch = statement<never>(
   'messages.touch_conversations',
