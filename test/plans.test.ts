@@ -41,6 +41,7 @@ const reads: Record<string, unknown[]> = {
   'webchat.news': [workspace, channel, oneContact, `{${oneConversation}}`, '{1000}'],
   'conversations.find': [workspace, oneConversation],
   'conversations.find_many': [`{${workspace}}`, `{${oneConversation}}`],
+  'conversations.lock_free': [`{${workspace}}`, `{${oneConversation}}`],
   'contacts.find': [workspace, oneContact],
   'contacts.newest.25': [workspace],
   'contacts.with_tag.25': [workspace, 'tag 3'],
