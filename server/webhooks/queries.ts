@@ -78,8 +78,9 @@ export async function insertWebhook(
 
 const update = statement<WebhookRow>(
   'webhooks.update',
-  `update webhooks set url = coalesce($3, url), events = coalesce($4, events) where ${live} and id = $2
-   returning ${columns}`,
+  `update webhooks set url = coalesce($3, url), events = coalesce($4, events),
+     failing_since = case when $3 <> url then null else failing_since end
+   where ${live} and id = $2 returning ${columns}`,
 );
 
 export async function updateWebhook(

@@ -142,3 +142,13 @@ test('failing_since tells since when every attempt has failed, and is null again
   worker.wake();
   await eventually(async () => assert.equal(await since(), null));
 });
+
+test('a webhook with a new URL has not failed there yet: failing_since is null again', async () => {
+  const { workspace, receiver, webhookId } = await failing();
+  const change = async (body: object) =>
+    (await workspace.request('PATCH', `/webhooks/${webhookId}`, body)).body.data.failing_since;
+  await receiver.waitFor(1);
+  await eventually(async () => assert.ok(await change({ events: ['contact.created'] })));
+  assert.ok(await change({ url: receiver.url() }), 'the same URL is no new one');
+  assert.equal(await change({ url: receiver.url('/elsewhere') }), null);
+});
