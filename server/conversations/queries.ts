@@ -127,7 +127,7 @@ const lockFree = statement<ConversationRow & { place: number }>(
    select c.place, ${columns} from c ${joins}`,
 );
 
-/** Those that nobody holds, in their places, and each of them once. */
+/** Those that nobody holds, in their places. */
 export async function lockFreeConversations(
   tx: Tx,
   asked: { workspaceId: string; conversationId: string }[],
@@ -137,11 +137,7 @@ export async function lockFreeConversations(
     asked.map(({ conversationId }) => conversationId),
   ]);
   const found: (ConversationRow | undefined)[] = asked.map(() => undefined);
-  const taken = new Set<string>();
-  for (const row of rows) {
-    if (!taken.has(row.id)) found[row.place - 1] = row;
-    taken.add(row.id);
-  }
+  for (const row of rows) found[row.place - 1] = row;
   return found;
 }
 

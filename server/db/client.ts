@@ -266,7 +266,7 @@ function pipelined(config: pg.ClientConfig, onError: (error: Error) => void, may
 export function isConnectionLoss(error: unknown): boolean {
   const code = (error as { code?: unknown }).code;
   if (typeof code !== 'string')
-    return error instanceof Error && /connection|timeout|terminated/i.test(error.message);
+    return error instanceof Error && /connection|timeout|terminated|closed/i.test(error.message);
   return code.startsWith('08') || code.startsWith('57P') || /^E[A-Z]+$/.test(code);
 }
 

@@ -4,24 +4,47 @@ interface Waiting<Key, Row> {
   reject: (error: unknown) => void;
 }
 
-/** As many as there are connections for short reads; the next is made up while PostgreSQL works on those before. */
+/** The next is made up while PostgreSQL works on those before. */
 const mostUnderWay = 2;
 /** What is taken together ends together: a crowd is not to wait for a crowd. */
 const mostTogether = 100;
 
 /**
- * What is asked for in one turn, or while others are under way, shares the next statement: the busier the service, the
- * less each costs. Nobody is given what was read before they asked.
+ * What is asked for in one turn, or while others are under way, is done together: the busier the service, the less each
+ * costs. Nobody is given what was read before they asked. Of those in the same lane only one is under way at a time, and
+ * the others wait here, where they hold up nobody.
  */
 export function gather<Key, Row>(
   work: (keys: Key[]) => Promise<(Row | undefined)[]>,
+  laneOf?: (key: Key) => string,
 ): (key: Key) => Promise<Row | undefined> {
-  const waiting: Waiting<Key, Row>[] = [];
+  let waiting: Waiting<Key, Row>[] = [];
+  const busy = new Set<string>();
   let underWay = 0;
+  let called = false;
+
+  /** The first of every lane that is free. */
+  function take(): Waiting<Key, Row>[] {
+    if (!laneOf) return waiting.splice(0, mostTogether);
+    const taken: Waiting<Key, Row>[] = [];
+    const left: Waiting<Key, Row>[] = [];
+    for (const one of waiting) {
+      const lane = laneOf(one.key);
+      if (taken.length === mostTogether || busy.has(lane)) {
+        left.push(one);
+      } else {
+        busy.add(lane);
+        taken.push(one);
+      }
+    }
+    waiting = left;
+    return taken;
+  }
 
   async function next(): Promise<void> {
-    if (waiting.length === 0 || underWay === mostUnderWay) return;
-    const batch = waiting.splice(0, mostTogether);
+    if (underWay === mostUnderWay) return;
+    const batch = take();
+    if (batch.length === 0) return;
     underWay++;
     void next();
     try {
@@ -31,12 +54,18 @@ export function gather<Key, Row>(
       for (const { reject } of batch) reject(error);
     }
     underWay--;
+    if (laneOf) for (const { key } of batch) busy.delete(laneOf(key));
     void next();
   }
 
   return (key) =>
     new Promise((resolve, reject) => {
       waiting.push({ key, resolve, reject });
-      if (waiting.length === 1) setImmediate(() => void next());
+      if (called || underWay === mostUnderWay) return;
+      called = true;
+      setImmediate(() => {
+        called = false;
+        void next();
+      });
     });
 }

@@ -6,6 +6,7 @@ import {
   type Data,
   dataOf,
   eventsOf,
+  eventually,
   inParallel,
   makeChannel,
   makeContact,
@@ -114,6 +115,46 @@ test('a conversation that somebody holds keeps no message of another waiting', a
   } finally {
     await holder.end();
   }
+});
+
+test('messages whose connection is lost before the commit are sent all the same', async () => {
+  const ws = await service.workspace();
+  const ids = await conversationsOf(ws, 10);
+  const holder = new pg.Client({ connectionString: service.databaseUrl });
+  await holder.connect();
+  try {
+    await holder.query('begin; lock table conversations in access exclusive mode');
+    const sending = ids.map((id) => send(ws, id, 'Hello'));
+    const ended = await eventually(
+      10_000,
+      () =>
+        service.sql(`select pg_terminate_backend(pid) from pg_stat_activity
+          where datname = current_database() and wait_event_type = 'Lock' and query like '%skip locked%'`),
+      (rows) => rows.length > 0,
+    );
+    assert.ok(ended.length <= 2, 'they waited together');
+    await holder.query('commit');
+    for (const [i, answer] of (await Promise.all(sending)).entries()) {
+      assert.deepEqual(await messagesOf(ws, ids[i]!), [dataOf(answer, 201)]);
+    }
+  } finally {
+    await holder.end();
+  }
+});
+
+test('a crowd that writes into one conversation keeps no message of another waiting', async () => {
+  const [ws, other] = [await service.workspace(), await service.workspace()];
+  const [hot] = (await conversationsOf(ws, 1)) as [string];
+  const [cold] = (await conversationsOf(other, 1)) as [string];
+  let answered = 0;
+  const crowd = Array.from({ length: 150 }, async (_, i) => {
+    dataOf(await send(ws, hot, `Message ${i}`), 201);
+    answered++;
+  });
+  await crowd[0]; // it is under way
+  dataOf(await send(other, cold, 'Hello'), 201);
+  assert.ok(answered < 20, `${answered} of the crowd were answered first`); // 36 when each took a connection, now 3
+  await Promise.all(crowd);
 });
 
 test('messages sent at once into one conversation follow each other without a gap', async () => {
