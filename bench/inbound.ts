@@ -4,15 +4,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, request } from 'undici';
 import { makeFolder, withCleanUp } from './clean-up.ts';
 import { machine } from './machine.ts';
-import { numberOption } from './options.ts';
+import { readOptions, wholeNumber } from './options.ts';
 import { startService } from './service.ts';
 
 /**
  * npm run bench:inbound: messages of 100 customers come in over a WhatsApp channel, 500 a second for `--seconds`, each
  * signed as the platform signs it and answered once it is stored. Then as many as the service takes.
  */
-const seconds = numberOption('--seconds', 30);
-const rate = numberOption('--rate', 500);
+const given = readOptions([], ['seconds', 'rate']);
+const seconds = wholeNumber('seconds', given.seconds, 30);
+const rate = wholeNumber('rate', given.rate, 500);
 const customers = 100;
 const key = `bench_${randomBytes(16).toString('hex')}`;
 const appSecret = randomBytes(16).toString('hex');

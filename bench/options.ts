@@ -1,12 +1,35 @@
-/** What stands behind `name` on the command line. */
-export function textOption(name: string): string | undefined {
-  const at = process.argv.indexOf(name);
-  return at < 0 ? undefined : process.argv[at + 1];
+import { parseArgs } from 'node:util';
+
+type Options<Flag extends string, Text extends string> = Partial<
+  Record<Flag, boolean> & Record<Text, string>
+>;
+
+/** What stands on the command line. Anything else ends the process before it has started anything. */
+export function readOptions<Flag extends string, Text extends string>(
+  flags: Flag[],
+  texts: Text[],
+): Options<Flag, Text> {
+  const options = Object.fromEntries([
+    ...flags.map((name) => [name, { type: 'boolean' }] as const),
+    ...texts.map((name) => [name, { type: 'string' }] as const),
+  ]);
+  try {
+    return parseArgs({ options }).values as Options<Flag, Text>;
+  } catch (error) {
+    return refuse((error as Error).message);
+  }
 }
 
-export function numberOption(name: string, fallback: number): number {
-  const text = textOption(name);
-  return text === undefined ? fallback : Number(text);
+export function wholeNumber(name: string, text: string | undefined, fallback: number, least = 1): number {
+  if (text === undefined) return fallback;
+  const number = Number(text);
+  if (!/^\d+$/.test(text) || number < least) {
+    refuse(`--${name} must be a whole number, at least ${least.toLocaleString('en-US')}`);
+  }
+  return number;
 }
 
-export const hasFlag = (name: string): boolean => process.argv.includes(name);
+export function refuse(reason: string): never {
+  process.stderr.write(`${reason}\n`);
+  process.exit(2);
+}

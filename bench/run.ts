@@ -4,7 +4,7 @@ import { chartOf } from './chart.ts';
 import { atEnd, isEnding, makeFolder, withCleanUp } from './clean-up.ts';
 import { startLoader } from './load.ts';
 import { machine } from './machine.ts';
-import { hasFlag, numberOption, textOption } from './options.ts';
+import { readOptions, refuse, wholeNumber } from './options.ts';
 import { createProgress, type Progress } from './progress.ts';
 import { type Outcome, type Result, resultOf, summaryOf, tableOf } from './report.ts';
 import type { Bench, Scenario, Timing } from './scenario.ts';
@@ -31,12 +31,18 @@ const full: Timing = {
 };
 
 /**
- * npm run bench [-- --quick] [--json] [--only name,growth_*] [--size 100000]
+ * npm run --silent bench -- [--quick] [--json] [--only name,growth_*] [--size 100000]
  * The whole service over HTTP, each figure beside its limit measured in the same run (docs/benchmark.md). A scenario that
  * gets one answer that is no success has failed, and so has the run.
  */
+const given = readOptions(['quick', 'json'], ['only', 'size']);
+const fullSize = 1_000_000;
+/** More than the smallest that growth compares with. */
+const leastSize = 2_000;
+const size = wholeNumber('size', given.size, given.quick ? 100_000 : fullSize, leastSize);
+const chosen = chosenScenarios();
+
 await withCleanUp(async () => {
-  const chosen = chosenScenarios();
   const progress = createProgress(chosen.length);
   const bench = await makeBench(progress);
   const outcomes: Outcome[] = [];
@@ -51,13 +57,13 @@ await withCleanUp(async () => {
   const date = new Date().toISOString();
   const result = resultOf(outcomes, { date, machine: machine(), node: process.version, sizes: bench.sizes });
   if (chosen === scenarios) write(result, progress); // a part would take the place of the whole of that day
-  process.stdout.write(hasFlag('--json') ? `${JSON.stringify(result)}\n` : tableOf(result));
+  process.stdout.write(given.json ? `${JSON.stringify(result)}\n` : tableOf(result));
   if (outcomes.some((outcome) => 'error' in outcome)) process.exitCode = 1;
 });
 
 function write(result: Result, progress: Progress): void {
   const folder = join(import.meta.dirname, 'results');
-  const file = join(folder, result.date.slice(0, 10));
+  const file = join(folder, result.date.slice(0, 10) + (size === fullSize && !given.quick ? '' : `-${size}`));
   mkdirSync(folder, { recursive: true });
   writeFileSync(`${file}.json`, `${JSON.stringify(result, undefined, 2)}\n`);
   writeFileSync(`${file}.svg`, chartOf(result));
@@ -65,15 +71,13 @@ function write(result: Result, progress: Progress): void {
 }
 
 function chosenScenarios(): Scenario[] {
-  const only = textOption('--only')?.split(',');
+  const only = given.only?.split(',');
   if (!only) return scenarios;
   const isNamed = (name: string, pattern: string) =>
     pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern;
   const unknown = only.filter((pattern) => !scenarios.some(({ name }) => isNamed(name, pattern)));
   if (unknown.length > 0) {
-    throw new Error(
-      `no scenario ${unknown.join(', ')}; there are ${scenarios.map(({ name }) => name).join(', ')}`,
-    );
+    refuse(`no scenario ${unknown.join(', ')}; there are ${scenarios.map(({ name }) => name).join(', ')}`);
   }
   return scenarios.filter(({ name }) => only.some((pattern) => isNamed(name, pattern)));
 }
@@ -83,8 +87,7 @@ interface TidyBench extends Bench {
 }
 
 async function makeBench(progress: Progress): Promise<TidyBench> {
-  const timing = hasFlag('--quick') ? quick : full;
-  const size = numberOption('--size', hasFlag('--quick') ? 100_000 : 1_000_000);
+  const timing = given.quick ? quick : full;
   const folder = makeFolder();
   const receiver = await startReceiver(folder);
   const loader = startLoader();

@@ -101,12 +101,13 @@ async function look(v1: string, keys: string[], longId: string) {
   const list = <T>(path: string) => call<List<T>>('GET', `${v1}${path}`, keys[used++ % keys.length]!);
   const drawn = async <T>(path: string): Promise<T[]> => {
     const { data, meta } = await list<T>(path);
-    const rows = [...data];
+    const pages = [data];
     for (let i = 1; i < drawnPages; i++) {
       const page = 1 + Math.floor((i * meta.total_pages) / drawnPages);
-      if (page <= meta.total_pages) rows.push(...(await list<T>(`${path}&page=${page}`)).data);
+      if (page <= meta.total_pages) pages.push((await list<T>(`${path}&page=${page}`)).data);
     }
-    return rows;
+    // One of each page in turn: whoever asks for the first few has asked all over the table.
+    return data.flatMap((_, place) => pages.flatMap((page) => page.slice(place, place + 1)));
   };
 
   const [channel] = (await list<{ id: string }>('/channels?per_page=100')).data.toReversed();

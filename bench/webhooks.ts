@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { makeFolder, withCleanUp } from './clean-up.ts';
 import { machine } from './machine.ts';
-import { hasFlag, numberOption } from './options.ts';
+import { readOptions, wholeNumber } from './options.ts';
 import { median } from './sample.ts';
 import { measureDelivery } from './webhooks/delivery.ts';
 import { measureLatency } from './webhooks/latency.ts';
@@ -14,11 +14,12 @@ import { startReceiver } from './webhooks/receiver.ts';
  * connections to the same TLS receiver; how long they take at 200 events a second; and what a dead receiver with a large
  * backlog does to the others. Services, receiver and loop are processes of their own on this machine.
  */
+const given = readOptions(['json'], ['events', 'backlog', 'rounds', 'seconds']);
 const options = {
-  events: numberOption('--events', 20_000),
-  backlog: numberOption('--backlog', 1_000_000),
-  rounds: numberOption('--rounds', 5),
-  seconds: numberOption('--seconds', 10),
+  events: wholeNumber('events', given.events, 20_000),
+  backlog: wholeNumber('backlog', given.backlog, 1_000_000),
+  rounds: wholeNumber('rounds', given.rounds, 5),
+  seconds: wholeNumber('seconds', given.seconds, 10),
 };
 const ms = (value: number) => `${value.toFixed(1)} ms`;
 const say = (line: string) => process.stderr.write(`${line}\n`);
@@ -74,8 +75,7 @@ function report(scenarios: Figure[]): void {
     limit: round(s.limit),
     ratio: round(s.ratio),
   }));
-  if (hasFlag('--json'))
-    process.stdout.write(`${JSON.stringify({ machine: machine(), scenarios: rounded })}\n`);
+  if (given.json) process.stdout.write(`${JSON.stringify({ machine: machine(), scenarios: rounded })}\n`);
   else {
     process.stdout.write(`${machine()}\n`);
     console.table(rounded);

@@ -32,12 +32,17 @@ export interface Sql {
   close(): Promise<void>;
 }
 
+/** One statement that commits by itself goes over `alone`, a third of a pool: ten, as many as the service writes over. */
+const poolOfThirty = 30;
+
 /** `n` is never the same; `round` is how often all calls have had their turn. */
 type Work = (n: number, round: number) => Promise<unknown>;
 
 export async function openSql(databaseUrl: string): Promise<Sql> {
   const db = openDb({ url: databaseUrl });
   atEnd(() => db.close());
+  const single = openDb({ url: databaseUrl, poolSize: poolOfThirty });
+  atEnd(() => single.close());
   const workspaceId = (await findOldestWorkspace(db))!.id;
   let numbersUsed = 0;
 
@@ -76,7 +81,7 @@ export async function openSql(databaseUrl: string): Promise<Sql> {
         const statement = sendInOneStatement as Statement<never>;
         return () => {
           const [messageId, eventId] = [randomUUIDv7(), randomUUIDv7()];
-          return db.alone.query(statement, [
+          return single.alone.query(statement, [
             workspaceId,
             conversationId,
             messageId,
@@ -140,7 +145,10 @@ export async function openSql(databaseUrl: string): Promise<Sql> {
         await new Promise((resolve) => setTimeout(resolve, 50));
       }
     },
-    close: () => db.close(),
+    async close() {
+      await single.close();
+      await db.close();
+    },
   };
 }
 
