@@ -8,6 +8,7 @@ interface Waiting<Key, Row> {
 const mostUnderWay = 2;
 /** What is taken together ends together: a crowd is not to wait for a crowd. */
 const mostTogether = 100;
+const tooLongMs = 1_000;
 
 /**
  * What is asked for in one turn, or while others are under way, is done together: the busier the service, the less each
@@ -47,11 +48,14 @@ export function gather<Key, Row>(
     if (batch.length === 0) return;
     underWay++;
     void next();
+    const begun = performance.now();
     try {
       const rows = await work(batch.map(({ key }) => key));
       batch.forEach(({ resolve }, i) => resolve(rows[i]));
     } catch (error) {
-      for (const { reject } of batch) reject(error);
+      // After a long time those who wait have waited along, and would wait as long again.
+      const along = performance.now() - begun > tooLongMs ? waiting.splice(0) : [];
+      for (const { reject } of [...batch, ...along]) reject(error);
     }
     underWay--;
     if (laneOf) for (const { key } of batch) busy.delete(laneOf(key));

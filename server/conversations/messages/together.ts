@@ -42,7 +42,7 @@ export function togetherSender(db: Db): (sending: Sending) => Promise<Message | 
         return [];
       }
     },
-    ({ conversationId }) => conversationId,
+    ({ workspaceId, conversationId }) => `${workspaceId} ${conversationId}`,
   );
 }
 
