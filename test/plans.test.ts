@@ -8,7 +8,7 @@ import { statements } from '../server/db/client.ts';
 import { atEnd, createDatabase } from './harness.ts';
 
 /**
- * What each read of a request touches, in 8 KiB pages, on a small workspace and on one 12 times as large. Time would
+ * What each read of a request, and of what runs by itself, touches, in 8 KiB pages, on a small workspace and on one 12 times as large. Time would
  * depend on the machine; pages do not. One more level of an index costs a page a row more, a scan costs the table.
  */
 const small = 2_000;
@@ -18,6 +18,7 @@ const workspace = '00000000-0000-7000-8000-000000000001';
 const channel = '00000000-0000-7000-8000-000000000101';
 const agent = '00000000-0000-7000-8000-000000000201';
 const none = '00000000-0000-0000-0000-000000000000';
+const oneKey = '00000000-0000-7000-8000-000000000301';
 const oneContact = '00000000-0000-7000-9000-000000000007';
 const oneConversation = '00000000-0000-7000-a000-000000000007';
 
@@ -32,6 +33,8 @@ await client.query(`insert into channels (workspace_id, id, type, name)
 await client.query(`insert into agents (workspace_id, id, name, role)
   select '${workspace}', ('00000000-0000-7000-8000-0000000002' || lpad(i::text, 2, '0'))::uuid, 'Agent', 'agent'
   from generate_series(1, 4) i`);
+await client.query(`insert into api_keys (workspace_id, id, name, hash, scopes)
+  values ('${workspace}', '${oneKey}', 'Key', '', '{}')`);
 for (const { name, text } of statements) await client.query(`prepare "${name}" as ${text}`);
 
 const reads: Record<string, unknown[]> = {
@@ -52,6 +55,8 @@ const reads: Record<string, unknown[]> = {
   'contacts.newest.after.25': [workspace, '2026-01-01T00:00:00.000Z', oneContact],
   'inbound.find_by_phone_or_email': [workspace, '+4915100000042', 'person42@example.com'],
   'conversations.lock_newest': [workspace, oneContact, channel],
+  'conversations.find_due': [],
+  'idempotency.forget': [],
 };
 for (const status of ['any', 'open', 'pending', 'resolved', 'snoozed']) {
   reads[`conversations.list.${status}.25`] = [workspace];
@@ -84,12 +89,13 @@ async function grow(from: number, to: number): Promise<void> {
   await client.query(`insert into contact_tags (workspace_id, tag, contact_created_at, contact_id)
     select workspace_id, tags[1], created_at, id from contacts on conflict do nothing`);
   await client.query(`insert into conversations
-      (workspace_id, id, channel_id, contact_id, assignee_id, status, created_at, updated_at, last_seq)
+      (workspace_id, id, channel_id, contact_id, assignee_id, status, snoozed_until, created_at, updated_at, last_seq)
     select '${workspace}', ('00000000-0000-7000-a000-' || lpad(i::text, 12, '0'))::uuid,
       ('00000000-0000-7000-8000-00000000010' || 1 + i / 11 % 3)::uuid,
       ('00000000-0000-7000-9000-' || lpad(i::text, 12, '0'))::uuid,
       case when i % 3 > 0 then ('00000000-0000-7000-8000-0000000002' || lpad((1 + i / 5 % 4)::text, 2, '0'))::uuid end,
-      (array['open', 'pending', 'resolved', 'snoozed'])[1 + i / 7 % 4], now(), now() - i * interval '1 s',
+      (array['open', 'pending', 'resolved', 'snoozed'])[1 + i / 7 % 4],
+      case when i / 7 % 4 = 3 then now() + i * interval '1 h' end, now(), now() - i * interval '1 s',
       case when i = 7 then ${to} else 0 end
     from generate_series(${from}, ${to - 1}) i`);
   await client.query(`insert into messages
@@ -97,6 +103,8 @@ async function grow(from: number, to: number): Promise<void> {
     select '${workspace}', ('00000000-0000-7000-b000-' || lpad(i::text, 12, '0'))::uuid, '${oneConversation}', i,
       'outgoing', 'Hello', 'bot', now()
     from generate_series(${from + 1}, ${to}) i`);
+  await client.query(`insert into idempotency_keys (workspace_id, api_key_id, key, fingerprint, status, sealed_answer)
+    select '${workspace}', '${oneKey}', i::text, '', 201, '' from generate_series(${from}, ${to - 1}) i`);
   await client.query(`update conversations set last_seq = ${to} where id = '${oneConversation}'`);
   await client.query(`with taken as (delete from count_deltas returning workspace_id, scope, n)
     insert into counts as c select workspace_id, scope, sum(n) from taken group by 1, 2
@@ -122,7 +130,7 @@ async function planOf(sql: string): Promise<Plan> {
 const pagesOf = (plan: Plan): number => (plan['Shared Hit Blocks'] ?? 0) + (plan['Shared Read Blocks'] ?? 0);
 
 function scansOf(plan: Plan): string[] {
-  const big = ['conversations', 'contacts', 'messages', 'contact_tags'];
+  const big = ['conversations', 'contacts', 'messages', 'contact_tags', 'idempotency_keys'];
   const here = plan['Node Type'] === 'Seq Scan' && big.includes(plan['Relation Name'] ?? '');
   return [...(here ? [plan['Relation Name']!] : []), ...(plan.Plans ?? []).flatMap(scansOf)];
 }
@@ -135,7 +143,8 @@ async function measure(): Promise<Map<string, Plan>> {
   const plans = new Map<string, Plan>();
   await client.query('set plan_cache_mode = force_generic_plan'); // what a busy connection settles on
   for (const [name, values] of Object.entries(reads)) {
-    plans.set(name, await planOf(`execute "${name}" (${values.map(quote).join(', ')})`));
+    const list = values.length > 0 ? `(${values.map(quote).join(', ')})` : '';
+    plans.set(name, await planOf(`execute "${name}" ${list}`));
   }
   await client.query('reset plan_cache_mode');
   for (const term of searches) {

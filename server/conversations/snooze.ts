@@ -6,10 +6,11 @@ import { lockConversation } from './queries.ts';
 
 const batchSize = 100;
 
+/** `now()`, because an index is searched for a time that stands still: clock_timestamp() walked all that are snoozed. */
 const findDue = statement<{ workspace_id: string; id: string }>(
   'conversations.find_due',
   `select workspace_id, id from conversations
-   where status = 'snoozed' and snoozed_until is not null and snoozed_until <= clock_timestamp()
+   where status = 'snoozed' and snoozed_until is not null and snoozed_until <= now()
    order by snoozed_until limit ${batchSize}`,
 );
 

@@ -93,7 +93,7 @@ const storeAnswer = statement<never>(
 
 const forgetAnswers = statement<never>(
   'idempotency.forget',
-  `delete from idempotency_keys where created_at < clock_timestamp() - interval '${keptFor}'`,
+  `delete from idempotency_keys where created_at < now() - interval '${keptFor}'`,
 );
 
 export async function sweepIdempotencyKeys({ db }: Context): Promise<void> {
