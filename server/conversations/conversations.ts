@@ -7,7 +7,7 @@ import { referenced } from '../references.ts';
 import { conversationCreated } from './events.ts';
 import { sendMessage } from './messages/send.ts';
 import type { Sender } from './messages/sender.ts';
-import { type ConversationRow, insertConversation, type SummaryRow } from './queries.ts';
+import { type DetailRow, insertConversation, type SummaryRow } from './queries.ts';
 import { replyWindow } from './reply-window.ts';
 import type { Conversation, ConversationSummary, NewConversation } from './schema.ts';
 
@@ -52,7 +52,7 @@ export function summaryOf(row: SummaryRow): ConversationSummary {
   };
 }
 
-export function conversationOf(row: ConversationRow): Conversation {
+export function conversationOf(row: DetailRow): Conversation {
   return {
     ...summaryOf(row),
     team: namedOf('team', row.team_id, row.team_name),

@@ -21,19 +21,24 @@ export interface SummaryRow {
   updated_at: string;
 }
 
-export interface ConversationRow extends SummaryRow {
+/** What is shown of one conversation. */
+export interface DetailRow extends SummaryRow {
   team_id: string | null;
   team_name: string | null;
   snoozed_until: string | null;
-  label_ids: string[];
-  last_seq: number;
   /** The customer's last message on this channel, where the channel has a reply window. */
   window_from: string | null;
+  /** The database's clock, never before updated_at; after the lock where the row was locked. */
+  now: string;
+}
+
+/** And what it takes to change it. */
+export interface ConversationRow extends DetailRow {
+  label_ids: string[];
+  last_seq: number;
   channel_archived: boolean;
   /** Messages leave through a connector; else storing them is all there is to sending. */
   channel_has_outlet: boolean;
-  /** The database's clock, never before updated_at; after the lock where the row was locked. */
-  now: string;
 }
 
 /** Names of the labels in the order they were given; most conversations have none. */
@@ -55,13 +60,15 @@ const windowedTypes = Object.entries(channelTypes)
   .map(([type]) => `'${type}'`)
   .join(', ');
 
-const columns = `${summaryColumns}, c.team_id, t.name as team_name, c.snoozed_until, c.label_ids, c.last_seq,
+const detailColumns = `${summaryColumns}, c.team_id, t.name as team_name, c.snoozed_until,
   case when ch.type in (${windowedTypes}) then (
     select max(o.last_incoming_at) from conversations o
     where o.workspace_id = c.workspace_id and o.contact_id = c.contact_id and o.channel_id = c.channel_id
   ) end as window_from,
-  ch.archived as channel_archived, ch.type <> 'api' or ch.settings ? 'callback_url' as channel_has_outlet,
   greatest(clock_timestamp(), c.updated_at) as now`;
+
+const columns = `${detailColumns}, c.label_ids, c.last_seq, ch.archived as channel_archived,
+  ch.type <> 'api' or ch.settings ? 'callback_url' as channel_has_outlet`;
 
 const joins = `${summaryJoins}
   left join teams t on t.workspace_id = c.workspace_id and t.id = c.team_id`;
@@ -80,9 +87,9 @@ export async function findConversation(
   return row;
 }
 
-const findMany = statement<ConversationRow & { place: number }>(
+const findMany = statement<DetailRow & { place: number }>(
   'conversations.find_many',
-  `select asked.place, ${columns}
+  `select asked.place, ${detailColumns}
    from unnest($1::uuid[], $2::uuid[]) with ordinality as asked (workspace_id, id, place)
    join conversations c on c.workspace_id = asked.workspace_id and c.id = asked.id ${joins}`,
 );
@@ -94,7 +101,7 @@ export function conversationReader(db: Reader) {
       asked.map(({ workspaceId }) => workspaceId),
       asked.map(({ id }) => id),
     ]);
-    const found: (ConversationRow | undefined)[] = [];
+    const found: (DetailRow | undefined)[] = [];
     for (const row of rows) found[row.place - 1] = row;
     return found;
   });

@@ -1,10 +1,10 @@
 import { channelTypes } from '../channels/types.ts';
-import type { ConversationRow } from './queries.ts';
+import type { DetailRow } from './queries.ts';
 
 const hourMs = 3_600_000;
 
 /** Some platforms allow free text only for a time after the customer's last message. */
-export function replyWindow({ channel_type, window_from, now }: ConversationRow): {
+export function replyWindow({ channel_type, window_from, now }: DetailRow): {
   open: boolean;
   expires_at: string | null;
 } {

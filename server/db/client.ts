@@ -280,13 +280,21 @@ const rowsOf = <Row>(result: pg.QueryResult): Row[] => result.rows as Row[];
 
 const timestamptz = 1184;
 const int8 = 20;
+const textArray: number = 1009;
+const uuidArray = 2951;
 
 /** Timestamps stay text (parsing to Date and printing again is waste); counts are far below 2^53. */
 function typeParser(oid: number, format?: 'text' | 'binary') {
   if (oid === timestamptz) return isoTimestamp;
   if (oid === int8) return Number;
+  if (oid === textArray || oid === uuidArray) return stringArray;
   return pg.types.getTypeParser(oid, format);
 }
+
+const parseStringArray = pg.types.getTypeParser(textArray) as (text: string) => string[];
+
+/** Most lists are empty, as the labels of most conversations: 3 % of the service's time went into finding that out. */
+const stringArray = (text: string): string[] => (text === '{}' ? [] : parseStringArray(text));
 
 /** PostgreSQL's `2026-11-15 09:30:00.1+00` as `2026-11-15T09:30:00.100Z`. */
 export function isoTimestamp(text: string): string {
