@@ -1,5 +1,5 @@
 import { writeSync } from 'node:fs';
-import { type LogFn, type Logger, pino } from 'pino';
+import { type Logger, pino } from 'pino';
 import type { Config } from './config.ts';
 
 const heldMs = 100;
@@ -19,20 +19,16 @@ export function createLog({ logLevel }: Pick<Config, 'logLevel'>): Logger {
     if (lines !== '') writeWhole(2, Buffer.from(lines));
   };
   const destination = {
+    [Symbol.for('pino.metadata')]: true,
+    lastLevel: 0, // pino sets it before each line
     write(line: string) {
       held += line;
-      if (held.length > mostHeld) flush();
+      if (held.length > mostHeld || this.lastLevel >= warning) flush();
     },
   };
   setInterval(flush, heldMs).unref();
   process.on('exit', flush);
-  const hooks = {
-    logMethod(this: Logger, args: Parameters<LogFn>, write: LogFn, level: number) {
-      write.apply(this, args);
-      if (level >= warning) flush();
-    },
-  };
-  return pino({ level: logLevel, serializers: { err: describe }, hooks }, destination);
+  return pino({ level: logLevel, serializers: { err: describe } }, destination);
 }
 
 /** A pipe whose reader is slow takes no more for a moment; one whose reader has gone takes nothing ever again. */
