@@ -64,9 +64,12 @@ const askAgainWithinMs = 1_000;
 
 /**
  * Prepared statements keep one plan, the one that test/plans.test.ts looks at. Left to itself PostgreSQL planned each
- * claim of deliveries anew once a million waited in another lane: half as much processor again for all deliveries.
- * What may take long is planned for its values, and has a pool of its own: searches cannot hold up writes.
+ * claim of deliveries anew once a million waited in another lane: half as much processor again for all deliveries. And
+ * it is kept until the table is analysed again, so no table is read whole because it was empty just then.
  */
+export const planSettings = '-c plan_cache_mode=force_generic_plan -c enable_seqscan=off';
+
+/** What may take long is planned for its values, and has a pool of its own: searches cannot hold up writes. */
 export function openDb({ url, poolSize = 10, onError = () => {} }: DbOptions): Db {
   const config: pg.ClientConfig = {
     connectionString: url,
@@ -81,7 +84,7 @@ export function openDb({ url, poolSize = 10, onError = () => {} }: DbOptions): D
     options: '-c timezone=UTC -c datestyle=ISO -c client_min_messages=warning',
     types: { getTypeParser: typeParser },
   };
-  const planned = { ...config, options: `${config.options} -c plan_cache_mode=force_generic_plan` };
+  const planned = { ...config, options: `${config.options} ${planSettings}` };
   const sessions = new Set<pg.PoolClient>();
   const pooled = (ofConfig: pg.ClientConfig, max: number): pg.Pool => {
     const pool = new pg.Pool({ ...ofConfig, max, idleTimeoutMillis: 30_000 });

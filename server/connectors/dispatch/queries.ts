@@ -12,11 +12,11 @@ export const leaseSeconds = 60;
 const dueLanes = statement<Lane>(
   'outgoing.due_lanes',
   `with recursive lane as (
-     (select workspace_id, channel_id, next_at from outgoing_queue order by channel_id, next_at, id limit 1)
+     (select workspace_id, channel_id, next_at from outgoing_queue order by channel_id, next_at limit 1)
      union all
      select following.* from lane, lateral (
        select workspace_id, channel_id, next_at from outgoing_queue
-       where channel_id > lane.channel_id order by channel_id, next_at, id limit 1) following)
+       where channel_id > lane.channel_id order by channel_id, next_at limit 1) following)
    select workspace_id, channel_id as lane,
      (extract(epoch from next_at - clock_timestamp()) * 1000)::float8 as due_in_ms
    from lane`,
@@ -53,7 +53,11 @@ export interface ClaimedMessage {
   sealed_settings: Buffer | null;
 }
 
-/** Of each conversation only the first that waits: the next is claimed when that one has left, so the order is kept. */
+/**
+ * Of each conversation only the first that waits: the next is claimed when that one has left, so the order is kept.
+ * Rows of the queue are named by their keys, as in webhooks/delivery/queries.ts; `offset 0` keeps the look at what is
+ * before a row a look by index, for that row.
+ */
 const claim = claims<ClaimedMessage>(
   'outgoing.claim',
   (count) => `
@@ -61,12 +65,12 @@ const claim = claims<ClaimedMessage>(
     select id from outgoing_queue q
     where channel_id = $2 and next_at <= now() and (leased_until is null or leased_until <= now())
       and not exists (select from outgoing_queue before where before.workspace_id = q.workspace_id
-        and before.conversation_id = q.conversation_id and before.seq < q.seq)
-    order by channel_id, next_at, id limit ${count} for update skip locked),
+        and before.conversation_id = q.conversation_id and before.seq < q.seq offset 0)
+    order by channel_id, next_at limit ${count} for update skip locked),
   claimed as (
-    update outgoing_queue q set claim_id = $3, leased_until = clock_timestamp() + interval '${leaseSeconds} s'
-    from picked where q.workspace_id = $1 and q.id = picked.id
-    returning q.workspace_id, q.id, q.channel_id, q.attempts, q.conversation_id)
+    update outgoing_queue set claim_id = $3, leased_until = clock_timestamp() + interval '${leaseSeconds} s'
+    where workspace_id = $1 and id = any (array(select id from picked))
+    returning workspace_id, id, channel_id, attempts, conversation_id)
   select claimed.workspace_id, claimed.id, claimed.channel_id as lane, claimed.attempts, claimed.conversation_id,
     m.content, m.attachments, m.template_variables, m.sender_type, m.sender_id, m.created_at,
     t.name as template_name, t.language as template_language, t.body as template_body,
@@ -122,14 +126,17 @@ const complete = statement<{ id: string }>(
      update outgoing_queue q set attempts = q.attempts + 1, claim_id = null, leased_until = null,
        next_at = clock_timestamp() + d.retry_in * interval '1 s'
      from done d
-     where q.workspace_id = d.workspace_id and q.id = d.id and q.claim_id = d.claim_id and d.retry_in is not null
+     where q.workspace_id = any ($1) and q.id = any ($3)
+       and q.workspace_id = d.workspace_id and q.id = d.id and q.claim_id = d.claim_id and d.retry_in is not null
      returning q.workspace_id, q.id, q.conversation_id, q.seq, q.next_at),
    behind as (
      update outgoing_queue q set next_at = again.next_at from again
-     where q.workspace_id = again.workspace_id and q.conversation_id = again.conversation_id and q.seq > again.seq),
+     where q.workspace_id = any ($1) and q.conversation_id = any (array(select conversation_id from again))
+       and q.workspace_id = again.workspace_id and q.conversation_id = again.conversation_id and q.seq > again.seq),
    gone as (
      delete from outgoing_queue q using done d
-     where q.workspace_id = d.workspace_id and q.id = d.id and q.claim_id = d.claim_id and d.retry_in is null
+     where q.workspace_id = any ($1) and q.id = any ($3)
+       and q.workspace_id = d.workspace_id and q.id = d.id and q.claim_id = d.claim_id and d.retry_in is null
      returning q.workspace_id, q.channel_id, q.id, q.conversation_id, d.error, d.external_id),
    marked as (
      update messages m set status = case when gone.error is null then 'sent' else 'failed' end, error = gone.error

@@ -8,6 +8,7 @@ const progress = `array['queued', 'sent', 'failed', 'delivered', 'read']`;
  * A report names the message by the platform's id, or by ours where the platform gives it back. It also proves that the
  * platform has the message: should it still wait to be sent (again), because the answer was lost, it need not, nor
  * what waits behind it; and should we have given it up for that, whatever the platform says is more than we knew.
+ * The queue is searched as in webhooks/delivery/queries.ts.
  */
 const apply = statement<{ was_waiting: boolean }>(
   'statuses.apply',
@@ -15,10 +16,9 @@ const apply = statement<{ was_waiting: boolean }>(
      select message_id as id from message_external_ids
      where workspace_id = $1 and channel_id = $2 and outgoing and external_id = $3),
    known as (
-     select m.id, m.conversation_id, named.id is null as is_new from messages m
+     select m.id, m.conversation_id, not exists (select from named) as is_new from messages m
      join conversations c on c.workspace_id = m.workspace_id and c.id = m.conversation_id and c.channel_id = $2
-     left join named on true
-     where m.workspace_id = $1 and m.id = coalesce(named.id, $4) and m.type = 'outgoing' and not m.private),
+     where m.workspace_id = $1 and m.id = coalesce((select id from named), $4) and m.type = 'outgoing' and not m.private),
    moved as (
      update messages m set status = $5, error = $6 from known
      where m.workspace_id = $1 and m.id = known.id
@@ -28,11 +28,12 @@ const apply = statement<{ was_waiting: boolean }>(
      insert into message_external_ids (workspace_id, channel_id, outgoing, external_id, conversation_id, message_id)
      select $1, $2, true, $3, known.conversation_id, known.id from known where is_new on conflict do nothing),
    settled as (
-     delete from outgoing_queue q using known where q.workspace_id = $1 and q.id = known.id
-     returning q.conversation_id, q.seq),
+     delete from outgoing_queue where workspace_id = $1 and id = any (array(select id from known))
+     returning conversation_id, seq),
    released as (
-     update outgoing_queue q set next_at = clock_timestamp() from settled
-     where q.workspace_id = $1 and q.conversation_id = settled.conversation_id and q.seq > settled.seq)
+     update outgoing_queue set next_at = clock_timestamp()
+     where workspace_id = $1 and conversation_id = any (array(select conversation_id from settled))
+       and seq > (select seq from settled))
    select exists (select from settled) as was_waiting from known`,
 );
 

@@ -11,11 +11,11 @@ export interface WaitingLane extends Lane {
 const dueLanes = statement<WaitingLane>(
   'deliveries.due_lanes',
   `with recursive lane as (
-     (select workspace_id, webhook_id, next_at from delivery_queue order by webhook_id, next_at, id limit 1)
+     (select workspace_id, webhook_id, next_at from delivery_queue order by webhook_id, next_at limit 1)
      union all
      select following.* from lane, lateral (
        select workspace_id, webhook_id, next_at from delivery_queue
-       where webhook_id > lane.webhook_id order by webhook_id, next_at, id limit 1) following)
+       where webhook_id > lane.webhook_id order by webhook_id, next_at limit 1) following)
    select lane.workspace_id, lane.webhook_id as lane, w.deleted,
      (extract(epoch from lane.next_at - clock_timestamp()) * 1000)::float8 as due_in_ms
    from lane join webhooks w on w.workspace_id = lane.workspace_id and w.id = lane.webhook_id`,
@@ -46,6 +46,11 @@ export interface ClaimedRow {
   sealed_previous_secret: Buffer | null;
 }
 
+/**
+ * A queue is often empty, and a plan made then is kept when it is full. So its rows are always named by their whole key,
+ * as `= any (…)`, and never found by a join alone: joined, a claim came to read the whole queue, and one of messages the
+ * whole queue for each row, 75 s with 20,000 waiting. test/early-plans.test.ts looks at them.
+ */
 const claim = claims<ClaimedRow>(
   'deliveries.claim',
   (count) => `
@@ -56,14 +61,15 @@ const claim = claims<ClaimedRow>(
     select id from delivery_queue
     where webhook_id = $2 and next_at <= now() and (leased_until is null or leased_until <= now())
       and exists (select from hook)
-    order by webhook_id, next_at, id limit ${count} for update skip locked),
+    order by webhook_id, next_at limit ${count} for update skip locked),
   claimed as (
-    update delivery_queue q set claim_id = $3, leased_until = clock_timestamp() + $4 * interval '1 s'
-    from picked where q.workspace_id = $1 and q.id = picked.id
-    returning q.workspace_id, q.id, q.webhook_id as lane, q.event_id, q.event_type, q.attempts,
-      extract(epoch from clock_timestamp() - q.created_at)::float8 as age_seconds)
-  select claimed.*, e.body, hook.url, hook.sealed_secret, hook.previous as sealed_previous_secret
-  from claimed join events e on e.workspace_id = claimed.workspace_id and e.id = claimed.event_id, hook`,
+    update delivery_queue set claim_id = $3, leased_until = clock_timestamp() + $4 * interval '1 s'
+    where workspace_id = $1 and id = any (array(select id from picked))
+    returning workspace_id, id, webhook_id as lane, event_id, event_type, attempts,
+      extract(epoch from clock_timestamp() - created_at)::float8 as age_seconds)
+  select claimed.*, event.body, hook.url, hook.sealed_secret, hook.previous as sealed_previous_secret
+  from claimed, hook, lateral (
+    select body from events e where e.workspace_id = claimed.workspace_id and e.id = claimed.event_id offset 0) event`,
 );
 
 /**
@@ -112,11 +118,13 @@ const complete = statement<{ id: string }>(
      update delivery_queue q set attempts = q.attempts + 1, claim_id = null, leased_until = null,
        next_at = clock_timestamp() + d.retry_in * interval '1 s'
      from done d
-     where q.workspace_id = d.workspace_id and q.id = d.id and q.claim_id = d.claim_id and d.retry_in is not null
+     where q.workspace_id = any ($1) and q.id = any ($2)
+       and q.workspace_id = d.workspace_id and q.id = d.id and q.claim_id = d.claim_id and d.retry_in is not null
      returning q.workspace_id, q.id, q.attempts, d.duration_ms, d.status, d.error, d.response),
    gone as (
      delete from delivery_queue q using done d
-     where q.workspace_id = d.workspace_id and q.id = d.id and q.claim_id = d.claim_id and d.retry_in is null
+     where q.workspace_id = any ($1) and q.id = any ($2)
+       and q.workspace_id = d.workspace_id and q.id = d.id and q.claim_id = d.claim_id and d.retry_in is null
      returning q.workspace_id, q.id, q.webhook_id, q.event_id, q.event_type, q.attempts + 1 as attempts, q.created_at,
        q.redelivery_of, d.delivered, d.duration_ms, d.status, d.error, d.response),
    finished as (
@@ -171,12 +179,12 @@ export function updateFailing(
 
 const cancelSome = statement<{ id: string }>(
   'deliveries.cancel_some',
-  `with picked as (
+  `with picked as materialized (
      select id from delivery_queue
      where workspace_id = $1 and webhook_id = $2 and (leased_until is null or leased_until <= now())
-     order by webhook_id, next_at, id limit 1000 for update skip locked),
+     order by webhook_id, next_at limit 1000 for update skip locked),
    gone as (
-     delete from delivery_queue q using picked where q.workspace_id = $1 and q.id = picked.id returning q.*)
+     delete from delivery_queue where workspace_id = $1 and id = any (array(select id from picked)) returning *)
    insert into deliveries (workspace_id, id, webhook_id, event_id, event_type, state, attempts, created_at, redelivery_of)
    select workspace_id, id, webhook_id, event_id, event_type, 'cancelled', attempts, created_at, redelivery_of from gone
    returning id`,
