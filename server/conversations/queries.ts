@@ -41,6 +41,24 @@ export interface ConversationRow extends DetailRow {
   channel_has_outlet: boolean;
 }
 
+/** What it takes to add a message. */
+export type ThreadRow = Pick<
+  ConversationRow,
+  | 'id'
+  | 'status'
+  | 'channel_id'
+  | 'channel_type'
+  | 'channel_archived'
+  | 'channel_has_outlet'
+  | 'contact_id'
+  | 'contact_name'
+  | 'contact_phone'
+  | 'last_seq'
+  | 'updated_at'
+  | 'window_from'
+  | 'now'
+>;
+
 /** Names of the labels in the order they were given; most conversations have none. */
 const labelNames = `case when c.label_ids = '{}' then '{}' else array(
   select l.name from unnest(c.label_ids) with ordinality as u (id, place)
@@ -50,9 +68,11 @@ export const summaryColumns = `c.id, c.status, c.channel_id, ch.type as channel_
   c.contact_id, ct.name as contact_name, ct.phone as contact_phone, c.assignee_id, a.name as assignee_name,
   ${labelNames}, c.created_at, c.updated_at`;
 
-export const summaryJoins = `
+const threadJoins = `
   join channels ch on ch.workspace_id = c.workspace_id and ch.id = c.channel_id
-  join contacts ct on ct.workspace_id = c.workspace_id and ct.id = c.contact_id
+  join contacts ct on ct.workspace_id = c.workspace_id and ct.id = c.contact_id`;
+
+export const summaryJoins = `${threadJoins}
   left join agents a on a.workspace_id = c.workspace_id and a.id = c.assignee_id`;
 
 const windowedTypes = Object.entries(channelTypes)
@@ -60,15 +80,21 @@ const windowedTypes = Object.entries(channelTypes)
   .map(([type]) => `'${type}'`)
   .join(', ');
 
-const detailColumns = `${summaryColumns}, c.team_id, t.name as team_name, c.snoozed_until,
-  case when ch.type in (${windowedTypes}) then (
+const replyColumns = `case when ch.type in (${windowedTypes}) then (
     select max(o.last_incoming_at) from conversations o
     where o.workspace_id = c.workspace_id and o.contact_id = c.contact_id and o.channel_id = c.channel_id
   ) end as window_from,
   greatest(clock_timestamp(), c.updated_at) as now`;
 
-const columns = `${detailColumns}, c.label_ids, c.last_seq, ch.archived as channel_archived,
+const outletColumns = `c.last_seq, ch.archived as channel_archived,
   ch.type <> 'api' or ch.settings ? 'callback_url' as channel_has_outlet`;
+
+const detailColumns = `${summaryColumns}, c.team_id, t.name as team_name, c.snoozed_until, ${replyColumns}`;
+
+const columns = `${detailColumns}, c.label_ids, ${outletColumns}`;
+
+const threadColumns = `c.id, c.status, c.channel_id, ch.type as channel_type, c.contact_id, ct.name as contact_name,
+  ct.phone as contact_phone, c.updated_at, ${replyColumns}, ${outletColumns}`;
 
 const joins = `${summaryJoins}
   left join teams t on t.workspace_id = c.workspace_id and t.id = c.team_id`;
@@ -125,25 +151,25 @@ export async function lockConversation(
   return row;
 }
 
-const lockFree = statement<ConversationRow & { place: number }>(
+const lockFree = statement<ThreadRow & { place: number }>(
   'conversations.lock_free',
   `with c as materialized (
      select asked.place, c.* from unnest($1::uuid[], $2::uuid[]) with ordinality as asked (workspace_id, id, place)
      join conversations c on c.workspace_id = asked.workspace_id and c.id = asked.id
      for no key update of c skip locked)
-   select c.place, ${columns} from c ${joins}`,
+   select c.place, ${threadColumns} from c ${threadJoins}`,
 );
 
 /** Those that nobody holds, in their places. */
 export async function lockFreeConversations(
   tx: Tx,
   asked: { workspaceId: string; conversationId: string }[],
-): Promise<(ConversationRow | undefined)[]> {
+): Promise<(ThreadRow | undefined)[]> {
   const rows = await tx.query(lockFree, [
     asked.map(({ workspaceId }) => workspaceId),
     asked.map(({ conversationId }) => conversationId),
   ]);
-  const found: (ConversationRow | undefined)[] = asked.map(() => undefined);
+  const found: (ThreadRow | undefined)[] = asked.map(() => undefined);
   for (const row of rows) found[row.place - 1] = row;
   return found;
 }

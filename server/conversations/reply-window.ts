@@ -4,7 +4,11 @@ import type { DetailRow } from './queries.ts';
 const hourMs = 3_600_000;
 
 /** Some platforms allow free text only for a time after the customer's last message. */
-export function replyWindow({ channel_type, window_from, now }: DetailRow): {
+export function replyWindow({
+  channel_type,
+  window_from,
+  now,
+}: Pick<DetailRow, 'channel_type' | 'window_from' | 'now'>): {
   open: boolean;
   expires_at: string | null;
 } {

@@ -1,5 +1,5 @@
 import { newUuid, toId } from '../../ids.ts';
-import type { ConversationRow } from '../queries.ts';
+import type { ThreadRow } from '../queries.ts';
 import type { Appended, MessageRow, UsedTemplate } from './queries.ts';
 import type { Attachment, Message } from './schema.ts';
 import { type Sender, senderJson } from './sender.ts';
@@ -16,7 +16,7 @@ interface Draft {
 }
 
 /** The next message of a locked conversation: takes the next number, and the time after the lock. Yet to be inserted. */
-export function appendMessage(workspaceId: string, conversation: ConversationRow, draft: Draft): Appended {
+export function appendMessage(workspaceId: string, conversation: ThreadRow, draft: Draft): Appended {
   const { type, content, sender } = draft;
   conversation.last_seq += 1;
   conversation.updated_at = conversation.now;

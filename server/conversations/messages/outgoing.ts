@@ -4,7 +4,7 @@ import { badRequest, invalid } from '../../errors.ts';
 import { referenced } from '../../references.ts';
 import { findTemplate } from '../../templates/queries.ts';
 import { renderTemplate } from '../../templates/render.ts';
-import type { ConversationRow } from '../queries.ts';
+import type { ThreadRow } from '../queries.ts';
 import { replyWindow } from '../reply-window.ts';
 import type { UsedTemplate } from './queries.ts';
 import type { Attachment, NewMessage } from './schema.ts';
@@ -13,7 +13,7 @@ import type { Attachment, NewMessage } from './schema.ts';
 export async function outgoingText(
   db: Reader,
   workspaceId: string,
-  conversation: ConversationRow,
+  conversation: ThreadRow,
   { content, template_id, template_variables, attachments = [], private: isNote }: NewMessage,
   field: string,
 ): Promise<{ content: string; template: UsedTemplate | null }> {
@@ -60,7 +60,7 @@ export async function outgoingText(
 /** Counted in characters, not in UTF-16 units; no count is needed where the units already fit. */
 export function checkText(
   content: string,
-  { channel_type }: Pick<ConversationRow, 'channel_type'>,
+  { channel_type }: Pick<ThreadRow, 'channel_type'>,
   field: string,
 ): void {
   if (content.trim() === '') throw invalid(field, 'not_blank', `${field} must not be empty`);
@@ -74,7 +74,7 @@ export function checkText(
   }
 }
 
-function checkAttachments(attachments: Attachment[], { channel_type }: ConversationRow, field: string): void {
+function checkAttachments(attachments: Attachment[], { channel_type }: ThreadRow, field: string): void {
   const { most, types } = channelTypes[channel_type].attachments;
   if (attachments.length > most) {
     const rule = `takes at most ${most} attachment${most === 1 ? '' : 's'} a message`;
@@ -90,7 +90,7 @@ function checkAttachments(attachments: Attachment[], { channel_type }: Conversat
 function checkCaption(
   attachments: Attachment[],
   content: string,
-  { channel_type }: ConversationRow,
+  { channel_type }: ThreadRow,
   field: string,
 ): void {
   const { maxCaptionLength = Number.POSITIVE_INFINITY, captionless } = channelTypes[channel_type].attachments;
@@ -107,7 +107,7 @@ function checkCaption(
 async function templateText(
   db: Reader,
   workspaceId: string,
-  conversation: ConversationRow,
+  conversation: ThreadRow,
   templateId: string,
   variables: Record<string, unknown>,
   field: string,

@@ -1,7 +1,7 @@
 import { type Reader, statement, type Tx } from '../../db/client.ts';
 import { sendRows } from '../../db/rows.ts';
 import { badCursor, type Listing, type Page } from '../../page.ts';
-import type { ConversationRow } from '../queries.ts';
+import type { ThreadRow } from '../queries.ts';
 import type { Attachment, DeliveryStatus, MessageType } from './schema.ts';
 import type { Sender } from './sender.ts';
 
@@ -112,7 +112,7 @@ export async function findMessage(
 /** A message that has its place in a locked conversation. */
 export interface Appended {
   workspaceId: string;
-  conversation: ConversationRow;
+  conversation: ThreadRow;
   seq: number;
   row: MessageRow;
   template: UsedTemplate | null;

@@ -1,6 +1,6 @@
 import type { Reader, Tx } from '../../db/client.ts';
 import { invalid } from '../../errors.ts';
-import type { ConversationRow } from '../queries.ts';
+import type { ThreadRow } from '../queries.ts';
 import { messagesCreated } from './events.ts';
 import { appendMessage, messageOf } from './messages.ts';
 import { outgoingText } from './outgoing.ts';
@@ -12,7 +12,7 @@ import type { Sender } from './sender.ts';
 export async function sendMessage(
   tx: Tx,
   workspaceId: string,
-  conversation: ConversationRow,
+  conversation: ThreadRow,
   input: NewMessage,
   sender: Sender,
   field = '',
@@ -26,7 +26,7 @@ export async function sendMessage(
 export async function composeMessage(
   db: Reader,
   workspaceId: string,
-  conversation: ConversationRow,
+  conversation: ThreadRow,
   input: NewMessage,
   sender: Sender,
   field = '',
