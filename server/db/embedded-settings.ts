@@ -32,7 +32,6 @@ export function settings(socketDir: string): Record<string, string | number> {
     autovacuum_naptime: '20s',
     autovacuum_vacuum_scale_factor: 0.05,
     autovacuum_vacuum_insert_scale_factor: 0.1,
-    autovacuum_analyze_scale_factor: 0.02,
     autovacuum_vacuum_cost_limit: 1000,
     client_connection_check_interval: '10s', // ends the queries of a process that was killed
     timezone: 'UTC',
