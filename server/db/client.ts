@@ -40,7 +40,7 @@ export interface Tx extends Reader {
 export interface Db extends Reader {
   /** Short index reads share a pipelined connection; what may take long gets one of its own here. */
   readonly alone: Reader & { queryText<Row>(text: string, values: unknown[]): Promise<Row[]> };
-  /** A pipelined connection for small writes that come all the time and commit by themselves, away from the reads. */
+  /** A pipelined connection for small writes that come all the time, commit by themselves and may be made twice. */
   readonly apart: Reader;
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
   /** Calls back after each commit in this process that announced the topic. Returns how to stop. */
@@ -100,8 +100,8 @@ export function openDb({ url, poolSize = 10, onError = () => {} }: DbOptions): D
 
   const transactions = pooled(planned, poolSize);
   const long = pooled(config, Math.ceil(poolSize / 3));
-  const readers = Array.from({ length: pipelinedReaders }, () => pipelined(planned, onError, true));
-  const apart = pipelined(planned, onError, false);
+  const readers = Array.from({ length: pipelinedReaders }, () => pipelined(planned, onError));
+  const apart = pipelined(planned, onError);
   const listeners = new Map<string, Set<() => void>>();
   let turn = 0;
   let closed = false;
@@ -222,8 +222,8 @@ async function retryDeadlocks<T>(run: () => Promise<T>, attempts = 3): Promise<T
   }
 }
 
-/** One connection that carries many statements at once. It comes back by itself; what it lost is asked again, if that may be. */
-function pipelined(config: pg.ClientConfig, onError: (error: Error) => void, mayAskAgain: boolean) {
+/** One connection that carries many statements at once. It comes back by itself, and what it lost is asked again. */
+function pipelined(config: pg.ClientConfig, onError: (error: Error) => void) {
   let current: Promise<pg.Client> | undefined;
 
   function connection(): Promise<pg.Client> {
@@ -253,7 +253,7 @@ function pipelined(config: pg.ClientConfig, onError: (error: Error) => void, may
         if (!isConnectionLoss(error)) throw error;
         if (current && (await current.catch(() => undefined)) === client) current = undefined;
         void client.end().catch(() => {}); // after a timeout it is still open, and its other reads wait for nothing
-        if (!mayAskAgain || performance.now() - begun > askAgainWithinMs) throw error;
+        if (performance.now() - begun > askAgainWithinMs) throw error;
         return rowsOf(await together(await connection()).query(prepared(statement, values)));
       }
     },

@@ -18,6 +18,10 @@ const ask = (path: string) => fetch(`${service.origin}${path}`);
 const write = (as = key) => service.request('POST', '/contacts', { name: 'Ada' }, { key: as });
 const read = () => service.request('GET', '/contacts', undefined, { key });
 
+const endSessions = () =>
+  sql.query(`select pg_terminate_backend(pid) from pg_stat_activity
+    where datname = current_database() and pid <> pg_backend_pid()`);
+
 afterEach(() => database.resume());
 
 /** A request and readiness succeed again, with the whole minute's requests to spare. */
@@ -74,6 +78,22 @@ test('a database that takes everything and answers nothing holds no request for 
   await recovered();
 });
 
+test('a session that the database ends is not noticed by those who read', async () => {
+  await recovered();
+  let done = false;
+  const statuses = new Set<number>();
+  const load = Array.from({ length: 4 }, async () => {
+    while (!done) statuses.add((await read()).status);
+  });
+  for (let round = 0; round < 10; round++) {
+    await endSessions();
+    await eventually(longMs, read, ({ status }) => [200, 429].includes(status));
+  }
+  done = true;
+  await Promise.all(load);
+  for (const status of statuses) assert.ok([200, 429].includes(status), String(status));
+});
+
 test('sessions ended by the database during load: the process lives and goes on by itself', async () => {
   await recovered();
   let done = false;
@@ -82,10 +102,7 @@ test('sessions ended by the database during load: the process lives and goes on 
     while (!done) statuses.add((await write()).status);
   });
   for (let round = 0; round < 10; round++) {
-    await sql.query(
-      `select pg_terminate_backend(pid) from pg_stat_activity
-       where datname = current_database() and pid <> pg_backend_pid()`,
-    );
+    await endSessions();
     await eventually(longMs, read, ({ status }) => [200, 429].includes(status));
   }
   done = true;
