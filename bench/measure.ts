@@ -3,7 +3,8 @@ import { median, type Sample, spreadOf } from './sample.ts';
 import type { Bench, Measured } from './scenario.ts';
 import type { Seeded } from './seeded.ts';
 
-export const manyConnections = 32;
+/** What fifty agents and their programs keep busy. With fewer the service waits for the load, the bare server does not. */
+export const manyConnections = 64;
 
 export type Side = (seconds: number) => Promise<Sample>;
 

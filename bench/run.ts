@@ -4,6 +4,7 @@ import { chartOf } from './chart.ts';
 import { atEnd, isEnding, makeFolder, withCleanUp } from './clean-up.ts';
 import { startLoader } from './load.ts';
 import { machine } from './machine.ts';
+import { manyConnections } from './measure.ts';
 import { readOptions, refuse, wholeNumber } from './options.ts';
 import { createProgress, type Progress } from './progress.ts';
 import { type Outcome, type Result, resultOf, summaryOf, tableOf } from './report.ts';
@@ -107,7 +108,13 @@ async function makeBench(progress: Progress): Promise<TidyBench> {
   /** A process that has just started runs code that is not compiled yet. */
   const warmUp = async ({ origin }: Service, seeded: Seeded) => {
     const calls = warmUpCalls(seeded);
-    await loader.run({ origin, keys: seeded.keys, calls, connections: 32, seconds: timing.freshSeconds });
+    await loader.run({
+      origin,
+      keys: seeded.keys,
+      calls,
+      connections: manyConnections,
+      seconds: timing.freshSeconds,
+    });
   };
 
   return {
