@@ -3,6 +3,7 @@ import test from 'node:test';
 import pg from 'pg';
 import '../server/process/serve.ts';
 import { planSettings, statements } from '../server/db/client.ts';
+import { newUuid } from '../server/ids.ts';
 import { atEnd, createDatabase } from './harness.ts';
 
 /**
@@ -68,8 +69,11 @@ for (const name of Object.keys(uses)) {
   await use(name);
 }
 
-await client.query(`insert into events (workspace_id, id, type, body, created_at)
-  select workspace_id, uuidv7(), 'message.created', '{}', now() from conversations`);
+await client.query(
+  `insert into events (workspace_id, id, type, body, created_at)
+   select '${workspace}', id, 'message.created', '{}', now() from unnest($1::uuid[]) id`,
+  [Array.from({ length: many }, newUuid)],
+);
 await client.query(`insert into delivery_queue
     (workspace_id, id, webhook_id, event_id, event_type, next_at, created_at, claim_id)
   select workspace_id, ('00000000-0000-7000-c000-' || lpad(i::text, 12, '0'))::uuid, '${webhook}', id, type,

@@ -65,9 +65,10 @@ const askAgainWithinMs = 1_000;
 /**
  * Prepared statements keep one plan, the one that test/plans.test.ts looks at. Left to itself PostgreSQL planned each
  * claim of deliveries anew once a million waited in another lane: half as much processor again for all deliveries. And
- * it is kept until the table is analysed again, so no table is read whole because it was empty just then.
+ * it is kept until the table is analysed again, so no table is read whole because it was empty just then. (Up to 17
+ * PostgreSQL takes a statement that must read one whole for so dear that it would compile it each time: no jit.)
  */
-export const planSettings = '-c plan_cache_mode=force_generic_plan -c enable_seqscan=off';
+export const planSettings = '-c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c jit=off';
 
 /** What may take long is planned for its values, and has a pool of its own: searches cannot hold up writes. */
 export function openDb({ url, poolSize = 10, onError = () => {} }: DbOptions): Db {
