@@ -18,7 +18,7 @@ const findDue = statement<{ workspace_id: string; id: string }>(
 export async function reopenDueSnoozes({ db }: Pick<Context, 'db'>): Promise<number> {
   let reopened = 0;
   for (;;) {
-    const due = await db.alone.query(findDue, []);
+    const due = await db.query(findDue, []);
     for (const { workspace_id, id } of due) {
       await db.transaction(async (tx) => {
         const row = await lockConversation(tx, workspace_id, id);

@@ -26,7 +26,8 @@ interface WindowRow {
 
 /**
  * A window opens with a bucket's first request and lasts 60 seconds by the database's clock; it grants exactly its
- * capacity over all processes. The time is read once a row: read twice, the two could fall on both sides of the end.
+ * capacity over all processes, or less where a session was lost with its answer and the statement is sent again. The
+ * time is read once a row: read twice, the two could fall on both sides of the end.
  */
 const take = statement<WindowRow>(
   'rate.take',

@@ -86,12 +86,13 @@ test('a session that the database ends is not noticed by those who read', async 
     while (!done) statuses.add((await read()).status);
   });
   for (let round = 0; round < 10; round++) {
+    await sql.query('delete from rate_windows');
     await endSessions();
-    await eventually(longMs, read, ({ status }) => [200, 429].includes(status));
+    await eventually(longMs, read, ({ status }) => status === 200);
   }
   done = true;
   await Promise.all(load);
-  for (const status of statuses) assert.ok([200, 429].includes(status), String(status));
+  assert.deepEqual([...statuses], [200]);
 });
 
 test('sessions ended by the database during load: the process lives and goes on by itself', async () => {

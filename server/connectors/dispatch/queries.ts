@@ -23,7 +23,7 @@ const dueLanes = statement<Lane>(
 );
 
 export function listLanes(db: Db): Promise<Lane[]> {
-  return db.alone.query(dueLanes, []);
+  return db.transaction((tx) => tx.query(dueLanes, []));
 }
 
 export interface ClaimedMessage {
@@ -55,21 +55,20 @@ export interface ClaimedMessage {
 
 /**
  * Of each conversation only the first that waits: the next is claimed when that one has left, so the order is kept.
- * Rows of the queue are named by their keys, as in webhooks/delivery/queries.ts; `offset 0` keeps the look at what is
- * before a row a look by index, for that row.
+ * Rows of the queue are reached as in webhooks/delivery/queries.ts.
  */
 const claim = claims<ClaimedMessage>(
   'outgoing.claim',
   (count) => `
   with picked as materialized (
-    select id from outgoing_queue q
-    where channel_id = $2 and next_at <= now() and (leased_until is null or leased_until <= now())
-      and not exists (select from outgoing_queue before where before.workspace_id = q.workspace_id
-        and before.conversation_id = q.conversation_id and before.seq < q.seq offset 0)
+    select ctid as place from outgoing_queue q
+    where channel_id = $1 and next_at <= now() and (leased_until is null or leased_until <= now())
+      and not exists (select from outgoing_queue before
+        where before.conversation_id = q.conversation_id and before.seq < q.seq offset 0)
     order by channel_id, next_at limit ${count} for update skip locked),
   claimed as (
-    update outgoing_queue set claim_id = $3, leased_until = clock_timestamp() + interval '${leaseSeconds} s'
-    where workspace_id = $1 and id = any (array(select id from picked))
+    update outgoing_queue set claim_id = $2, leased_until = clock_timestamp() + interval '${leaseSeconds} s'
+    where ctid = any (array(select place from picked))
     returning workspace_id, id, channel_id, attempts, conversation_id)
   select claimed.workspace_id, claimed.id, claimed.channel_id as lane, claimed.attempts, claimed.conversation_id,
     m.content, m.attachments, m.template_variables, m.sender_type, m.sender_id, m.created_at,
@@ -93,12 +92,11 @@ const claim = claims<ClaimedMessage>(
 
 export function claimMessages(
   tx: Tx,
-  workspaceId: string,
   channelId: string,
   claimId: string,
   count: number,
 ): Promise<ClaimedMessage[]> {
-  return tx.query(claim(count), [workspaceId, channelId, claimId]);
+  return tx.query(claim(count), [channelId, claimId]);
 }
 
 /** What became of one attempt: it left, it failed for good, or (`retryInSeconds`) it is tried again. */
@@ -119,24 +117,26 @@ export interface Completion {
  */
 const complete = statement<{ id: string }>(
   'outgoing.complete',
-  `with done as (
-     select * from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::float8[], $6::text[], $7::text[])
-       as d (workspace_id, channel_id, id, claim_id, retry_in, error, external_id)),
+  `with done as materialized (
+     select d.*, q.place
+     from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::float8[], $6::text[], $7::text[])
+       as d (workspace_id, channel_id, id, claim_id, retry_in, error, external_id),
+     lateral (select ctid as place from outgoing_queue where workspace_id = d.workspace_id and id = d.id offset 0) q),
    again as (
      update outgoing_queue q set attempts = q.attempts + 1, claim_id = null, leased_until = null,
        next_at = clock_timestamp() + d.retry_in * interval '1 s'
      from done d
-     where q.workspace_id = any ($1) and q.id = any ($3)
-       and q.workspace_id = d.workspace_id and q.id = d.id and q.claim_id = d.claim_id and d.retry_in is not null
+     where q.ctid = d.place and q.claim_id = d.claim_id and d.retry_in is not null
      returning q.workspace_id, q.id, q.conversation_id, q.seq, q.next_at),
    behind as (
-     update outgoing_queue q set next_at = again.next_at from again
-     where q.workspace_id = any ($1) and q.conversation_id = any (array(select conversation_id from again))
-       and q.workspace_id = again.workspace_id and q.conversation_id = again.conversation_id and q.seq > again.seq),
+     update outgoing_queue q set next_at = again.next_at
+     from again, lateral (
+       select ctid as place from outgoing_queue
+       where conversation_id = again.conversation_id and seq > again.seq offset 0) later
+     where q.ctid = later.place and q.leased_until is null),
    gone as (
      delete from outgoing_queue q using done d
-     where q.workspace_id = any ($1) and q.id = any ($3)
-       and q.workspace_id = d.workspace_id and q.id = d.id and q.claim_id = d.claim_id and d.retry_in is null
+     where q.ctid = d.place and q.claim_id = d.claim_id and d.retry_in is null
      returning q.workspace_id, q.channel_id, q.id, q.conversation_id, d.error, d.external_id),
    marked as (
      update messages m set status = case when gone.error is null then 'sent' else 'failed' end, error = gone.error

@@ -22,7 +22,7 @@ export function startDispatchWorker(ctx: Context): QueueWorker {
     name: 'outgoing',
     slots: 200,
     lanes: () => listLanes(db),
-    claim: (tx, lane, claimId, count) => claimMessages(tx, lane.workspace_id, lane.lane, claimId, count),
+    claim: (tx, lane, claimId, count) => claimMessages(tx, lane.lane, claimId, count),
     attempted: 'after the claim', // a customer must not get twice what could have been sent once
     async attempt(row) {
       const result = await send(row);

@@ -8,7 +8,7 @@ const progress = `array['queued', 'sent', 'failed', 'delivered', 'read']`;
  * A report names the message by the platform's id, or by ours where the platform gives it back. It also proves that the
  * platform has the message: should it still wait to be sent (again), because the answer was lost, it need not, nor
  * what waits behind it; and should we have given it up for that, whatever the platform says is more than we knew.
- * The queue is searched as in webhooks/delivery/queries.ts.
+ * The queue is searched as in webhooks/delivery/queries.ts; what is under a lease is due already and left alone.
  */
 const apply = statement<{ was_waiting: boolean }>(
   'statuses.apply',
@@ -32,8 +32,8 @@ const apply = statement<{ was_waiting: boolean }>(
      returning conversation_id, seq),
    released as (
      update outgoing_queue set next_at = clock_timestamp()
-     where workspace_id = $1 and conversation_id = any (array(select conversation_id from settled))
-       and seq > (select seq from settled))
+     where conversation_id = any (array(select conversation_id from settled)) and seq > (select seq from settled)
+       and leased_until is null)
    select exists (select from settled) as was_waiting from known`,
 );
 

@@ -21,8 +21,9 @@ const dueLanes = statement<WaitingLane>(
    from lane join webhooks w on w.workspace_id = lane.workspace_id and w.id = lane.webhook_id`,
 );
 
+/** In a transaction, for its session: see `claim`. */
 export function listLanes(db: Db): Promise<WaitingLane[]> {
-  return db.alone.query(dueLanes, []);
+  return db.transaction((tx) => tx.query(dueLanes, []));
 }
 
 const lockShared = statement<{ locked: unknown }>(
@@ -47,9 +48,10 @@ export interface ClaimedRow {
 }
 
 /**
- * A queue is often empty, and a plan made then is kept when it is full. So its rows are always named by their whole key,
- * as `= any (…)`, and never found by a join alone: joined, a claim came to read the whole queue, and one of messages the
- * whole queue for each row, 75 s with 20,000 waiting. test/early-plans.test.ts looks at them.
+ * A queue is often empty, and a plan made then is kept when it is full. So what claims and records reaches a row in ways
+ * that are right at any size: by its key inside `lateral (… offset 0)`, which no planner turns round, and then by its place
+ * (`ctid`). Joined by key, a claim came to read the whole queue, and one of messages the whole queue for each row: 75 s
+ * with 20,000 waiting. A place holds because nobody else changes a row that is locked or under a lease.
  */
 const claim = claims<ClaimedRow>(
   'deliveries.claim',
@@ -58,13 +60,13 @@ const claim = claims<ClaimedRow>(
     select url, sealed_secret, case when previous_secret_until > now() then sealed_previous_secret end as previous
     from webhooks where workspace_id = $1 and id = $2 and not deleted),
   picked as materialized (
-    select id from delivery_queue
+    select ctid as place from delivery_queue
     where webhook_id = $2 and next_at <= now() and (leased_until is null or leased_until <= now())
       and exists (select from hook)
     order by webhook_id, next_at limit ${count} for update skip locked),
   claimed as (
     update delivery_queue set claim_id = $3, leased_until = clock_timestamp() + $4 * interval '1 s'
-    where workspace_id = $1 and id = any (array(select id from picked))
+    where ctid = any (array(select place from picked))
     returning workspace_id, id, webhook_id as lane, event_id, event_type, attempts,
       extract(epoch from clock_timestamp() - created_at)::float8 as age_seconds)
   select claimed.*, event.body, hook.url, hook.sealed_secret, hook.previous as sealed_previous_secret
@@ -111,20 +113,20 @@ export interface Completion {
  */
 const complete = statement<{ id: string }>(
   'deliveries.complete',
-  `with done as (
-     select * from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::bool[], $5::float8[], $6::int[], $7::int[], $8::text[],
-       $9::text[]) as d (workspace_id, id, claim_id, delivered, retry_in, duration_ms, status, error, response)),
+  `with done as materialized (
+     select d.*, q.place
+     from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::bool[], $5::float8[], $6::int[], $7::int[], $8::text[],
+       $9::text[]) as d (workspace_id, id, claim_id, delivered, retry_in, duration_ms, status, error, response),
+     lateral (select ctid as place from delivery_queue where workspace_id = d.workspace_id and id = d.id offset 0) q),
    again as (
      update delivery_queue q set attempts = q.attempts + 1, claim_id = null, leased_until = null,
        next_at = clock_timestamp() + d.retry_in * interval '1 s'
      from done d
-     where q.workspace_id = any ($1) and q.id = any ($2)
-       and q.workspace_id = d.workspace_id and q.id = d.id and q.claim_id = d.claim_id and d.retry_in is not null
+     where q.ctid = d.place and q.claim_id = d.claim_id and d.retry_in is not null
      returning q.workspace_id, q.id, q.attempts, d.duration_ms, d.status, d.error, d.response),
    gone as (
      delete from delivery_queue q using done d
-     where q.workspace_id = any ($1) and q.id = any ($2)
-       and q.workspace_id = d.workspace_id and q.id = d.id and q.claim_id = d.claim_id and d.retry_in is null
+     where q.ctid = d.place and q.claim_id = d.claim_id and d.retry_in is null
      returning q.workspace_id, q.id, q.webhook_id, q.event_id, q.event_type, q.attempts + 1 as attempts, q.created_at,
        q.redelivery_of, d.delivered, d.duration_ms, d.status, d.error, d.response),
    finished as (
@@ -180,11 +182,11 @@ export function updateFailing(
 const cancelSome = statement<{ id: string }>(
   'deliveries.cancel_some',
   `with picked as materialized (
-     select id from delivery_queue
+     select ctid as place from delivery_queue
      where workspace_id = $1 and webhook_id = $2 and (leased_until is null or leased_until <= now())
      order by webhook_id, next_at limit 1000 for update skip locked),
    gone as (
-     delete from delivery_queue where workspace_id = $1 and id = any (array(select id from picked)) returning *)
+     delete from delivery_queue where ctid = any (array(select place from picked)) returning *)
    insert into deliveries (workspace_id, id, webhook_id, event_id, event_type, state, attempts, created_at, redelivery_of)
    select workspace_id, id, webhook_id, event_id, event_type, 'cancelled', attempts, created_at, redelivery_of from gone
    returning id`,
