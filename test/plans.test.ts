@@ -8,8 +8,9 @@ import { planSettings, statements } from '../server/db/client.ts';
 import { atEnd, createDatabase } from './harness.ts';
 
 /**
- * What each read of a request, and of what runs by itself, touches, in 8 KiB pages, on a small workspace and on one 12 times as large. Time would
- * depend on the machine; pages do not. One more level of an index costs a page a row more, a scan costs the table.
+ * What each read of a request, and of what runs by itself, touches, in 8 KiB pages, on a small workspace and on one 12
+ * times as large. Time would depend on the machine; pages do not. One more level of an index costs a page a row more, a
+ * scan costs the table.
  */
 const small = 2_000;
 const large = 24_000;

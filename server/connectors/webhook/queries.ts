@@ -8,7 +8,7 @@ const progress = `array['queued', 'sent', 'failed', 'delivered', 'read']`;
  * A report names the message by the platform's id, or by ours where the platform gives it back. It also proves that the
  * platform has the message: should it still wait to be sent (again), because the answer was lost, it need not, nor
  * what waits behind it; and should we have given it up for that, whatever the platform says is more than we knew.
- * The queue is searched as in webhooks/delivery/queries.ts; what is under a lease is due already and left alone.
+ * What is under a lease is due already and left alone: whoever holds it finds the row where it was.
  */
 const apply = statement<{ was_waiting: boolean }>(
   'statuses.apply',
@@ -28,11 +28,11 @@ const apply = statement<{ was_waiting: boolean }>(
      insert into message_external_ids (workspace_id, channel_id, outgoing, external_id, conversation_id, message_id)
      select $1, $2, true, $3, known.conversation_id, known.id from known where is_new on conflict do nothing),
    settled as (
-     delete from outgoing_queue where workspace_id = $1 and id = any (array(select id from known))
+     delete from outgoing_queue where workspace_id = $1 and id = (select id from known)
      returning conversation_id, seq),
    released as (
      update outgoing_queue set next_at = clock_timestamp()
-     where conversation_id = any (array(select conversation_id from settled)) and seq > (select seq from settled)
+     where conversation_id = (select conversation_id from settled) and seq > (select seq from settled)
        and leased_until is null)
    select exists (select from settled) as was_waiting from known`,
 );
